@@ -6,6 +6,7 @@ internal import Synchronization
 /// Every member may be called from any thread. Time is passed in.
 package final class TLSServer: ByteLayerSource {
     private struct State {
+        var settings: TLSSettings
         var context: TLSContext
         /// When the keys of the session tickets were made, in monotonic milliseconds.
         var keyTime: Int64
@@ -20,7 +21,6 @@ package final class TLSServer: ByteLayerSource {
     static let warningPeriod: Int64 = 14 * 86_400
     private static let warningInterval: Int64 = 86_400_000
 
-    private let settings: TLSSettings
     private let state: Mutex<State>
 
     /// Reads and checks the files. Blocks on the disk.
@@ -29,8 +29,7 @@ package final class TLSServer: ByteLayerSource {
     ///   - now: monotonic milliseconds.
     ///   - wall: seconds since 1970.
     package init(_ settings: TLSSettings, now: Int64, wall: Int64) throws(TLSError) {
-        self.settings = settings
-        state = Mutex(State(context: try TLSContext(settings, now: wall), keyTime: now))
+        state = Mutex(State(settings: settings, context: try TLSContext(settings, now: wall), keyTime: now))
     }
 
     package func makeLayer() -> (any ByteLayer)? { TLSSession(state.withLock { $0.context }) }
@@ -38,8 +37,24 @@ package final class TLSServer: ByteLayerSource {
     /// Reads the files again, for the connections that follow; existing ones keep the certificates they have. Blocks on
     /// the disk. If it throws, nothing has changed.
     package func reload(now: Int64, wall: Int64) throws(TLSError) {
-        let context = try TLSContext(settings, now: wall)
-        state.withLock { $0 = State(context: context, keyTime: now) }
+        let prepared = try prepare(state.withLock { $0.settings }, wall: wall)
+        take(prepared, now: now)
+    }
+
+    /// Certificates that were read and checked, for ``take(_:now:)``.
+    package struct Prepared: Sendable {
+        fileprivate let settings: TLSSettings
+        fileprivate let context: TLSContext
+    }
+
+    /// Reads and checks the files of other settings. Blocks on the disk, and changes nothing.
+    package func prepare(_ settings: TLSSettings, wall: Int64) throws(TLSError) -> Prepared {
+        Prepared(settings: settings, context: try TLSContext(settings, now: wall))
+    }
+
+    /// Uses the certificates for the connections that follow.
+    package func take(_ prepared: Prepared, now: Int64) {
+        state.withLock { $0 = State(settings: prepared.settings, context: prepared.context, keyTime: now) }
     }
 
     /// The time at which the first certificate ends, in seconds since 1970.

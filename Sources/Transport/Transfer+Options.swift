@@ -7,9 +7,10 @@ extension Transfer {
         easy.reset()
         try protectCredentials(configuration)
         // The rule has decided, so libcurl must not read the environment.
-        proxy = configuration.proxies.proxy(for: request.url)
+        proxy = configuration.unixSocket == nil ? configuration.proxies.proxy(for: request.url) : nil
         try easy.set(CURLOPT_PROXY, proxy?.url ?? "")
         try easy.set(CURLOPT_NOPROXY, "")
+        if let path = configuration.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
         // No signals: they would hit other threads of the program. DNS time-outs still work with a threaded resolver.
         try easy.set(CURLOPT_NOSIGNAL, 1)
         try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")

@@ -15,6 +15,16 @@ struct AcceptPolicyTests {
         #expect(AcceptPolicy(limit: .max - 1).decide(open: .max) == .refuse)
     }
 
+    @Test("A listener with a reserve serves when all other connections are taken, refused ones included")
+    func reserve() {
+        let (others, operators) = (AcceptPolicy(limit: 10, hasReserve: false), AcceptPolicy(limit: 10, hasReserve: true))
+        let most = (10...).first { others.decide(open: $0) == .pause } ?? 0
+        #expect(others.decide(open: 10) == .refuse && operators.decide(open: most) == .serve)
+        #expect(operators.decide(open: most + 63) == .serve && operators.decide(open: most + 64) == .refuse)
+        #expect(operators.decide(open: most + 64 + 128) == .pause)
+        #expect(AcceptPolicy(limit: .max, hasReserve: true).decide(open: 1) == .serve)
+    }
+
     @Test("Running out pauses: the kernel keeps those who wait", arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])
     func exhausted(code: Int32) {
         #expect(AcceptPolicy.classify(code) == .pause)

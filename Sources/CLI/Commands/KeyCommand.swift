@@ -12,12 +12,14 @@ struct KeyCommand: AsyncParsableCommand {
         commandName: "key",
         abstract: "Make, list and revoke the keys of a server that requires them.",
         discussion: """
-            A server that is started with --require-keys answers only requests with a key. An administrator's key may do
-            everything and make others. The first one is made in the server's folder while the server does not run.
+            A server that is started with --require-keys answers only requests with a key. Whoever may open its admin socket
+            makes keys without one. An administrator's key may do everything and make others, also from other machines. Without
+            a socket, the first one is made in the server's folder while the server does not run.
 
             EXAMPLES
+              freshet serve --require-keys --admin-socket ./admin.sock
+              freshet key create --admin-socket ./admin.sock --name till --allow 'shop:articles:read' --out till.key
               freshet key create --data ./freshet-data --name operator --admin --out operator.key
-              freshet serve --require-keys
               freshet key create --token-file operator.key --name backend --allow 'shop:orders/*:read,write' --expires 90d
               freshet key list --token-file operator.key
               freshet key rotate ID --token-file operator.key --overlap 7d
@@ -103,7 +105,7 @@ struct KeyCreate: AsyncParsableCommand {
             }
             return try secret.show(key.token, id: key.id)
         }
-        let made = try await NewKey(options.remote().reply(.post, "/admin/keys", fields: [.contentType: Content.json], body: writer.bytes))
+        let made = try await NewKey(options.operatorRemote().reply(.post, "/admin/keys", fields: [.contentType: Content.json], body: writer.bytes))
         try secret.show(made.token, id: made.id)
     }
 }
@@ -114,7 +116,7 @@ struct KeyList: AsyncParsableCommand {
     @OptionGroup var options: RemoteOptions
 
     func run() async throws {
-        let reply = try await options.remote().reply(.get, "/admin/keys")
+        let reply = try await options.operatorRemote().reply(.get, "/admin/keys")
         StandardStream.output.printValue(reply.body + [UInt8(ascii: "\n")])
     }
 }
@@ -139,7 +141,7 @@ struct KeyRotate: AsyncParsableCommand {
 
     func run() async throws {
         let body = #"{"overlap":\#(overlap.flatMap { DurationArgument($0) }?.seconds ?? 0)}"#
-        let remote = try options.remote()
+        let remote = try options.operatorRemote()
         let made = try await NewKey(
             remote.reply(.post, key.path + "/rotate", fields: [.contentType: Content.json], body: Array(body.utf8)))
         try secret.show(made.token, id: made.id)
@@ -152,7 +154,7 @@ struct KeyDisable: AsyncParsableCommand {
     @OptionGroup var key: KeyArgument
     @OptionGroup var options: RemoteOptions
 
-    func run() async throws { try await options.remote().setDisabled(true, key) }
+    func run() async throws { try await options.operatorRemote().setDisabled(true, key) }
 }
 
 struct KeyEnable: AsyncParsableCommand {
@@ -161,7 +163,7 @@ struct KeyEnable: AsyncParsableCommand {
     @OptionGroup var key: KeyArgument
     @OptionGroup var options: RemoteOptions
 
-    func run() async throws { try await options.remote().setDisabled(false, key) }
+    func run() async throws { try await options.operatorRemote().setDisabled(false, key) }
 }
 
 struct KeyRevoke: AsyncParsableCommand {
@@ -172,7 +174,7 @@ struct KeyRevoke: AsyncParsableCommand {
     @OptionGroup var key: KeyArgument
     @OptionGroup var options: RemoteOptions
 
-    func run() async throws { _ = try await options.remote().reply(.delete, key.path) }
+    func run() async throws { _ = try await options.operatorRemote().reply(.delete, key.path) }
 }
 
 extension Remote {

@@ -62,7 +62,7 @@ struct Revoke: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let remote = try options.remote()
+        let remote = try options.operatorRemote()
         guard !list else {
             return StandardStream.output.printValue(try await remote.reply(.get, "/admin/revocations").body + [UInt8(ascii: "\n")])
         }

@@ -18,6 +18,7 @@ struct Serve: AsyncParsableCommand {
 
             EXAMPLES
               freshet serve
+              freshet serve --require-keys --admin-socket ./admin.sock
               freshet serve --host 0.0.0.0 --require-keys --data /var/lib/freshet
               freshet serve --config /etc/freshet/freshet.json --data /var/lib/freshet
               freshet serve --host 0.0.0.0 --open --port 8180 --data /var/lib/freshet
@@ -27,6 +28,9 @@ struct Serve: AsyncParsableCommand {
 
     /// The beginning of the line that states where the server listens.
     static let readyPrefix = "listening on "
+
+    /// The beginning of the lines that state further addresses.
+    static let alsoPrefix = "also listening on "
 
     /// A thousand years.
     private static let mostDays = 365_000
@@ -45,6 +49,13 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Listen beyond loopback: everyone who can reach the address can then read and change all records.") var open = false
     @Flag(help: "Answer only requests with a key; 'freshet key create' makes the first one.") var requireKeys = false
     @Option(help: "The port; 0 takes any free one. (default: 8180)") var port: Int?
+    @Option(
+        help: ArgumentHelp(
+            """
+            Make a socket for operators: whoever may open it, this user alone, may do everything without a key. All other addresses then \
+            serve neither /admin nor /metrics.
+            """, valueName: "path"), completion: .file())
+    var adminSocket: String?
     @Option(
         help: ArgumentHelp(
             "Serve https: a PEM file with the server's certificate and those that signed it. SIGHUP reads it again.", valueName: "file"),
@@ -104,7 +115,8 @@ struct Serve: AsyncParsableCommand {
     private var optionsOfTheFile: [String] {
         let options: [(String, Bool)] = [
             ("--host", host != nil), ("--port", port != nil), ("--open", open), ("--require-keys", requireKeys),
-            ("--recent-limit", recentLimit != nil), ("--request-memory", requestMemory != nil), ("--answer-memory", answerMemory != nil),
+            ("--tls-certificate", tlsCertificate != nil), ("--tls-key", tlsKey != nil), ("--tls-client-ca", tlsClientCa != nil),
+            ("--admin-socket", adminSocket != nil), ("--recent-limit", recentLimit != nil), ("--request-memory", requestMemory != nil), ("--answer-memory", answerMemory != nil),
             ("--connections-per-address", connectionsPerAddress != nil), ("--trusted-proxy", !trustedProxy.isEmpty),
             ("--host-name", !hostName.isEmpty), ("--allow-origin", !allowOrigin.isEmpty), ("--test-faults", testFaults),
         ]
@@ -154,7 +166,12 @@ struct Serve: AsyncParsableCommand {
                 throw CommandFailure(.software, "no thread for the keys of issuers: \(error.description)")
             }
         }
-        let configuration = try file.map { file throws(CommandFailure) in try file.settings(base) } ?? flagged(base)
+        var configuration = try file.map { [base] file throws(CommandFailure) in try file.settings(base) } ?? flagged(base)
+        if let file {
+            configuration.source = { [base] () throws(RecordServerError) in
+                do throws(CommandFailure) { return try file.settings(base) } catch { throw .invalidConfiguration(error.message) }
+            }
+        }
         // Every write allocates in SQLite, and so do the threads that read.
         MemoryCount.end()
         LargeAllocations.returnWhenReleased()
@@ -165,11 +182,11 @@ struct Serve: AsyncParsableCommand {
         do throws(RecordServerError) {
             if testFaults {
                 let server = try FaultServer(configuration, logger: logger)
-                services.append(.init(service: ServerService(url: server.url, server: server)))
+                services.append(.init(service: ServerService(urls: [server.url], server: server)))
             } else {
                 let server = try RecordServer.running(configuration, logger: logger)
-                if file != nil || base.tls != nil { services.append(.init(service: await ReloadOnHangup(server, file, base, logger))) }
-                services.append(.init(service: ServerService(url: server.url, server: server)))
+                if file != nil || base.tls != nil { services.append(.init(service: await ReloadOnHangup(server, logger))) }
+                services.append(.init(service: ServerService(urls: server.addresses.map(\.url), server: server)))
             }
         } catch {
             throw CommandFailure(error)
@@ -215,6 +232,7 @@ struct Serve: AsyncParsableCommand {
                     + "--host out")
         }
         settings.port = port ?? 8_180
+        settings.adminSocket = adminSocket
         if let recentLimit { settings.recentTotalBytes = recentLimit }
         if let requestMemory { settings.requestMemory = requestMemory }
         if let answerMemory { settings.answerMemory = answerMemory }
@@ -227,14 +245,16 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// A server that runs already, and whose address is printed.
+/// A server that runs already, and whose addresses are printed.
 private struct ServerService: Service {
-    let url: String
+    let urls: [String]
     let server: any Service
 
     func run() async throws {
         // Printed last: the group now handles signals, so a process that reads this line may send them.
-        StandardStream.output.printLine(Serve.readyPrefix + url)
+        for (index, url) in urls.enumerated() {
+            StandardStream.output.printLine((index == 0 ? Serve.readyPrefix : Serve.alsoPrefix) + url)
+        }
         try await withGracefulShutdownHandler {
             try await server.run()
         } onGracefulShutdown: {

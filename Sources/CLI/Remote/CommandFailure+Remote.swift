@@ -25,6 +25,10 @@ extension CommandFailure {
     init(_ error: TransportError, server: String, repeatable: Bool) {
         let hint = repeatable ? "" : "; whether the server has acted is unknown: look before you repeat it"
         switch error {
+        case .couldNotConnect where server.hasPrefix("unix:"):
+            self.init(
+                .unavailable,
+                "\(server): \(error.description); `freshet serve --admin-socket PATH` makes the socket, and only the server's user may open it")
         case .couldNotConnect, .couldNotResolve, .tls:
             self.init(.unavailable, "\(server): \(error.description); `freshet serve` starts one, --server names another")
         case .untrusted: self.init(.unavailable, "\(server): \(error.description), with --ca")

@@ -5,8 +5,9 @@ import HTTPTypes
 
 /// One namespace of a server, for commands that send single requests: through the SDK's transport, without its caches.
 struct Remote: Sendable {
-    /// The server's URL, without a slash at its end.
+    /// The server for people: its URL, without a slash at its end, or the path of its admin socket.
     let server: String
+    private let root: String
     let namespace: Namespace
     private let token: BearerToken?
     private let transport: CurlTransport
@@ -15,13 +16,26 @@ struct Remote: Sendable {
         server: String, namespace: Namespace, token: BearerToken? = nil, allowsInsecureToken: Bool = false, tls: TLSTrust = TLSTrust()
     ) throws(CommandFailure) {
         if let mistake = tls.mistake { throw CommandFailure(.noInput, mistake) }
-        self.server = server.hasSuffix("/") ? String(server.dropLast()) : server
+        root = server.hasSuffix("/") ? String(server.dropLast()) : server
+        self.server = root
         self.namespace = namespace
         self.token = token
         do throws(TransportError) {
             var configuration = CurlTransport.Configuration()
             configuration.allowsInsecureCredentials = allowsInsecureToken
             configuration.tls = tls
+            transport = try CurlTransport(configuration)
+        } catch {
+            throw CommandFailure(.software, error.description)
+        }
+    }
+
+    /// A server by its admin socket, as the operator.
+    init(adminSocket path: String, namespace: Namespace) throws(CommandFailure) {
+        (server, root, self.namespace, token) = ("unix:\(path)", "http://localhost", namespace, nil)
+        do throws(TransportError) {
+            var configuration = CurlTransport.Configuration()
+            configuration.unixSocket = path
             transport = try CurlTransport(configuration)
         } catch {
             throw CommandFailure(.software, error.description)
@@ -36,7 +50,7 @@ struct Remote: Sendable {
         _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
     ) async throws(CommandFailure) -> Result<HTTPReply, TransportError> {
         let request = HTTPRequestDescription(
-            method: method, url: server + path, fields: fields, body: body, timeout: timeout, maximumResponseSize: 1 << 30)
+            method: method, url: root + path, fields: fields, body: body, timeout: timeout, maximumResponseSize: 1 << 30)
         guard let token else { return await send(request, token: nil) }
         let text = token.text
         let answer = await send(request, token: text)

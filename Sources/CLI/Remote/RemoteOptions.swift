@@ -38,15 +38,41 @@ struct RemoteOptions: ParsableArguments {
         completion: .file())
     var ca: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The admin socket of a server on this machine, in place of --server: as the operator, without a token.", valueName: "path"),
+        completion: .file())
+    var adminSocket: String?
+
     static let defaultServer = "http://127.0.0.1:8180"
     static let defaultNamespace = "default"
 
     func validate() throws {
         guard token == nil || tokenFile == nil else { throw ValidationError("one of these: --token, --token-file") }
+        guard adminSocket == nil || !namesServer else {
+            throw ValidationError("--admin-socket goes without --server, --ca, --token and --token-file")
+        }
+    }
+
+    /// Whether an option says which server is meant, or as whom.
+    private var namesServer: Bool { server != nil || ca != nil || token != nil || tokenFile != nil }
+
+    /// As ``remote(environment:)``, for commands of operators: by the admin socket of `$FRESHET_ADMIN_SOCKET`, unless an option
+    /// names a server or a token.
+    func operatorRemote(environment: Environment = .current) throws -> Remote {
+        var options = self
+        if options.adminSocket == nil, !namesServer, let path = environment["FRESHET_ADMIN_SOCKET"], !path.isEmpty { options.adminSocket = path }
+        return try options.remote(environment: environment)
     }
 
     /// Resolves the server and namespace: from the options, else the environment, else the defaults.
     func remote(environment: Environment = .current) throws -> Remote {
+        let name = namespace ?? environment["FRESHET_NAMESPACE"] ?? Self.defaultNamespace
+        if let adminSocket {
+            do { return try Remote(adminSocket: adminSocket, namespace: Namespace(name)) } catch let error as WireError {
+                throw CommandFailure(.usage, error.description)
+            }
+        }
         let server = server ?? environment["FRESHET_SERVER"] ?? Self.defaultServer
         guard server.hasPrefix("http://") || server.hasPrefix("https://"), let target = RequestTarget(server) else {
             throw CommandFailure(.usage, "'\(server)' is no server's URL: it takes http://HOST:PORT or https://HOST:PORT")
@@ -55,7 +81,6 @@ struct RemoteOptions: ParsableArguments {
             throw CommandFailure(
                 .usage, "'\(server)' names a path of the protocol: leave out '/v1' and what follows, and give '\(root)'")
         }
-        let name = namespace ?? environment["FRESHET_NAMESPACE"] ?? Self.defaultNamespace
         let isInsecureAllowed = try isInsecureTokenAllowed(environment)
         // Before the file is read, which may take a token out of a pipe.
         if !target.isProtected, !isInsecureAllowed {

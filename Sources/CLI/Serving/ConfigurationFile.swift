@@ -15,7 +15,7 @@ struct ConfigurationFile: Sendable {
         var settings = base
         let sources = try file.issuers.map { entry throws(CommandFailure) in try keys(of: entry) }
         do throws(RecordServerError) {
-            try settings.take(file, sources)
+            try settings.take(file, sources, resolve: resolved)
             try settings.check()
         } catch { throw CommandFailure(.data, "\(path): \(error.description)") }
         return settings

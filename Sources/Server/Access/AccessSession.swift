@@ -10,6 +10,9 @@ final class AccessSession: Sendable {
     let generation: UInt64
     private let permit: WaitCounts.Permit?
 
+    /// That of requests over the admin socket.
+    static let `operator` = AccessSession(.operator, nil, generation: 0)
+
     init(_ session: Session, _ credential: Secret?, generation: UInt64, _ permit: WaitCounts.Permit? = nil) {
         self.permit = permit
         value = session

@@ -12,16 +12,25 @@ extension RecordServerConfiguration {
     /// - Parameters:
     ///   - sources: the keys of the file's issuers, in their order, with the content of files.
     ///   - fetch: fetches the keys at a URL.
+    ///   - resolve: the path of a file that the configuration names.
     /// - Throws: `invalidConfiguration` with the members that this version does not support.
     package mutating func take(
-        _ file: Configuration, _ sources: [AccessPolicy.KeySource] = [], fetch: KeyFetch? = nil
+        _ file: Configuration, _ sources: [AccessPolicy.KeySource] = [], fetch: KeyFetch? = nil,
+        resolve: (String) -> String = { $0 }
     ) throws(RecordServerError) {
         let unsupported = file.unsupported
         guard unsupported.isEmpty, let listener = file.listeners.first else {
             let names = unsupported.joined(separator: ", ")
             throw .invalidConfiguration("this version does not support \(names) yet: remove \(unsupported.count == 1 ? "it" : "them")")
         }
-        (host, port) = (listener.host, Int(listener.port))
+        let first = Listener(listener, resolve)
+        (host, port, tls) = (first.host, first.port, first.tls)
+        otherListeners = file.listeners.dropFirst().map { Listener($0, resolve) }
+        switch file.admin {
+        case nil: (adminSocket, adminListener) = (nil, nil)
+        case .socket(let path): (adminSocket, adminListener) = (resolve(path), nil)
+        case .address(let address): (adminSocket, adminListener) = (nil, Listener(address, resolve))
+        }
         (hostNames, allowedOrigins) = (file.hosts, file.origins)
         if !file.proxies.isEmpty { trustedProxies = file.proxies.compactMap(AddressRange.init) }
         let quotas = file.quotas
@@ -37,8 +46,10 @@ extension RecordServerConfiguration {
     /// The settings of the other configuration that a running server cannot take.
     func fixedSettings(changedBy other: RecordServerConfiguration) -> [String] {
         let settings: [(String, Bool)] = [
-            ("listen", host != other.host || port != other.port), ("proxies", trustedProxies != other.trustedProxies),
+            ("listen", listeners.map(\.place) != other.listeners.map(\.place)),
+            ("admin", adminSocket != other.adminSocket || (adminListener == nil) != (other.adminListener == nil)), ("proxies", trustedProxies != other.trustedProxies),
             ("quotas.address.connections", connectionsPerAddress != other.connectionsPerAddress),
+            ("quotas.address.handshakes", quotas.address.handshakes != other.quotas.address.handshakes),
             ("quotas.server.requests", requestMemory != other.requestMemory),
             ("quotas.server.answers", answerMemory != other.answerMemory),
             ("quotas.server.feeds", recentTotalBytes != other.recentTotalBytes),
@@ -47,14 +58,29 @@ extension RecordServerConfiguration {
     }
 }
 
+extension RecordServerConfiguration.Listener {
+    fileprivate init(_ listener: Configuration.Listener, _ resolve: (String) -> String) {
+        self.init(host: listener.host, port: Int(listener.port))
+        guard !listener.certificates.isEmpty else { return }
+        tls = RecordServerConfiguration.TLS(
+            certificates: listener.certificates.map { .init(chain: resolve($0.chain), key: resolve($0.key)) },
+            clientAuthority: listener.clientAuthority.map(resolve))
+    }
+
+    /// What a running server cannot change: where it listens, and whether with TLS.
+    fileprivate var place: RecordServerConfiguration.Listener.Place { Place(host: host, port: port, isEncrypted: tls != nil) }
+
+    fileprivate struct Place: Hashable {
+        let host: String
+        let port: Int
+        let isEncrypted: Bool
+    }
+}
+
 extension Configuration {
     /// The members that are read, and that the server does not support yet.
     fileprivate var unsupported: [String] {
-        let members: [(String, Bool)] = [
-            ("a second listener", listeners.count > 1), ("listen[].tls", listeners.contains { !$0.certificates.isEmpty }),
-            ("admin", admin != nil),
-            ("audit", audit != nil),
-        ]
+        let members: [(String, Bool)] = [("audit", audit != nil)]
         return members.filter(\.1).map(\.0)
     }
 }

@@ -28,7 +28,8 @@ public final class RecordServer: Sendable {
     private enum State {
         case new
         case starting
-        case running(ServerInstance, Address)
+        /// The addresses of all listeners, in their order.
+        case running(ServerInstance, [Address])
         case stopped
     }
 
@@ -72,10 +73,10 @@ public final class RecordServer: Sendable {
         do throws(RecordServerError) {
             try configuration.check()
             let run = try ServerInstance(configuration, environment, logger)
-            let bound = try run.start()
-            let address = Address(host: bound.host, port: bound.port, url: bound.description)
-            state.withLock { $0 = .running(run, address) }
-            return address
+            run.core.onReload { [weak self] () throws(RecordServerError) in try self?.reload() }
+            let addresses = try run.start().map { Address(host: $0.host, port: $0.port, url: $0.description) }
+            state.withLock { $0 = .running(run, addresses) }
+            return addresses[0]
         } catch {
             state.withLock { $0 = .new }
             throw error
@@ -83,9 +84,12 @@ public final class RecordServer: Sendable {
     }
 
     /// Where the server listens; `nil` unless it runs.
-    public var address: Address? {
-        guard case .running(_, let address) = state.withLock({ $0 }) else { return nil }
-        return address
+    public var address: Address? { addresses.first }
+
+    /// All addresses and the admin socket at which the server listens; empty unless it runs.
+    package var addresses: [Address] {
+        guard case .running(_, let addresses) = state.withLock({ $0 }) else { return [] }
+        return addresses
     }
 
     /// The root URL; empty unless the server runs.
@@ -118,13 +122,20 @@ public final class RecordServer: Sendable {
         try run.reload(other)
     }
 
+    /// Reads the configuration again where it came from, and applies it with its certificates: all or nothing. Without a
+    /// source, reads only the certificates again. Blocks on the disk.
+    package func reload() throws(RecordServerError) {
+        guard let source = configuration.source else { return try reloadCertificates() }
+        try reload(try source())
+    }
+
     /// Reads the files of ``RecordServerConfiguration/tls`` again, for the connections that follow; existing connections go on as they are.
     /// Does nothing unless the server runs with TLS. Blocks on the disk.
     ///
     /// - Throws: ``RecordServerError/certificateUnusable(_:)``; the server then keeps the certificates that it has.
     public func reloadCertificates() throws(RecordServerError) {
         guard case .running(let run, _) = state.withLock({ $0 }) else { return }
-        try run.core.certificates?.reload()
+        try run.reloadCertificates(configuration)
     }
 
     /// The state that handlers share; `nil` unless the server runs.

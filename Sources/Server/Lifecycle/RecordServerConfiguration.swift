@@ -51,6 +51,15 @@ public struct RecordServerConfiguration: Sendable {
     public var port = 0
     /// Encrypts all connections; `nil`, the default, leaves them plain.
     public var tls: TLS?
+    /// Further addresses to listen on, each with its own certificates.
+    package var otherListeners: [Listener] = []
+    /// The path of a Unix socket for operators, with mode 0600: whoever may open it may do everything, without a key. Its folder must not be
+    /// writable by others. With it, all other listeners serve only `/v1/…`, `/healthz` and `/openapi.json`.
+    public var adminSocket: String?
+    /// An address for operators in place of the socket; they need an administrator's key there.
+    package var adminListener: Listener?
+    /// Reads the configuration again, for a reload; `nil` if it cannot be changed.
+    package var source: (@Sendable () throws(RecordServerError) -> RecordServerConfiguration)?
     /// Where records are kept.
     public var storage = Storage.memory
     /// Whether the directory was restored from a back-up: then every namespace gets a new epoch at the start, since clients may have seen
@@ -137,6 +146,9 @@ public struct RecordServerConfiguration: Sendable {
     package func check() throws(RecordServerError) {
         let rules: [(Bool, String)] = [
             ((0...65_535).contains(port), "port is \(port): it takes 0 to 65535"),
+            (listeners.allSatisfy { (0...65_535).contains($0.port) }, "a port of a listener is out of range: it takes 0 to 65535"),
+            (listeners.count <= 64, "there are \(listeners.count) listeners: it takes at most 64"),
+            (adminSocket == nil || adminListener == nil, "adminSocket goes without an admin address: choose one"),
             ((1...1_024).contains(loops), "loops is \(loops): it takes 1 to 1024"),
             (connections > 0, "connections is \(connections): it takes 1 or more"),
             (connectionsPerAddress > 0, "connectionsPerAddress is \(connectionsPerAddress): it takes 1 or more"),
@@ -192,6 +204,9 @@ public struct RecordServerConfiguration: Sendable {
         limits.answerMemory = answerMemory
         limits.connectionsPerAddress = connectionsPerAddress
         limits.trustedProxies = trustedProxies
+        if let handshakes = quotas.address.handshakes {
+            (limits.handshakesPerAddress, limits.handshakePeriod) = (Int(handshakes.count), .milliseconds(handshakes.period))
+        }
         return limits
     }
 
@@ -207,7 +222,7 @@ public struct RecordServerConfiguration: Sendable {
 
     var policy: AccessPolicy {
         AccessPolicy(
-            rules: AccessRules(names: hostNames + [host], origins: allowedOrigins), anonymous: anonymous, verifier: verifier,
+            rules: AccessRules(names: hostNames + listeners.map(\.host), origins: allowedOrigins), anonymous: anonymous, verifier: verifier,
             sources: keySources, fetch: fetchKeys, quotas: quotas, proxies: trustedProxies)
     }
 }

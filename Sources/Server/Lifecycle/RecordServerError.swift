@@ -46,6 +46,8 @@ public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertibl
         case .addressInUse(let host, let port): self = .addressInUse(host: host, port: port)
         case .addressNotAvailable(let host, let port), .permissionDenied(let host, let port):
             self = .addressUnusable(host: host, port: port, reason: error.description)
+        case .socketInUse(let path), .socketUnusable(let path, _):
+            self = .addressUnusable(host: path, port: 0, reason: error.description)
         case .unknownHost(let host, _): self = .addressUnusable(host: host, port: 0, reason: error.description)
         case .invalidPort: self = .invalidConfiguration(error.description)
         case .alreadyStarted: self = .alreadyStarted

@@ -3,7 +3,7 @@ import FreshetTLS
 import Logging
 import Synchronization
 
-/// The certificates of a running server, with its clocks and its log.
+/// The certificates of a listener of a running server, with its clocks and its log.
 final class ServerCertificates: Sendable {
     private let server: TLSServer
     private let environment: ServerEnvironment
@@ -14,12 +14,10 @@ final class ServerCertificates: Sendable {
 
     /// Reads the files. Blocks on the disk.
     init(_ tls: RecordServerConfiguration.TLS, _ environment: ServerEnvironment, _ logger: Logger) throws(RecordServerError) {
-        let settings = TLSSettings(
-            certificates: tls.certificates.map { CertificateFiles(chain: $0.chain, key: $0.key) }, clientAuthority: tls.clientAuthority)
         self.environment = environment
         self.logger = logger
         do throws(TLSError) {
-            server = try TLSServer(settings, now: Self.now(environment), wall: Self.wall(environment))
+            server = try TLSServer(tls.settings, now: Self.now(environment), wall: Self.wall(environment))
         } catch { throw .certificateUnusable(error.description) }
     }
 
@@ -28,11 +26,15 @@ final class ServerCertificates: Sendable {
     /// When the first certificate ends, in seconds since 1970.
     var end: Int64 { server.certificateEnd }
 
-    func reload() throws(RecordServerError) {
+    /// Reads and checks files, and returns the action that uses them for the connections that follow. Blocks on the disk.
+    func prepare(_ tls: RecordServerConfiguration.TLS) throws(RecordServerError) -> () -> Void {
         do throws(TLSError) {
-            try server.reload(now: Self.now(environment), wall: Self.wall(environment))
+            let prepared = try server.prepare(tls.settings, wall: Self.wall(environment))
+            return { [self] in
+                server.take(prepared, now: Self.now(environment))
+                nextCheck.store(0, ordering: .relaxed)
+            }
         } catch { throw .certificateUnusable(error.description) }
-        nextCheck.store(0, ordering: .relaxed)
     }
 
     /// Renews the keys of session tickets, and warns of certificates that end soon. To be called often.
@@ -45,4 +47,10 @@ final class ServerCertificates: Sendable {
 
     private static func now(_ environment: ServerEnvironment) -> Int64 { environment.monotonicNanoseconds() / 1_000_000 }
     private static func wall(_ environment: ServerEnvironment) -> Int64 { environment.wallMilliseconds() / 1_000 }
+}
+
+extension RecordServerConfiguration.TLS {
+    fileprivate var settings: TLSSettings {
+        TLSSettings(certificates: certificates.map { CertificateFiles(chain: $0.chain, key: $0.key) }, clientAuthority: clientAuthority)
+    }
 }

@@ -11,6 +11,7 @@ final class ServerInstance: Sendable {
     private let store: ClosableStore
     private let server: HTTPServer
     private let crossOrigin: CrossOriginList
+    private let listeners: ServerListeners
     private let timer = RepeatingTimer(interval: ServerInstance.tick)
     private let compaction: Mutex<CompactionSchedule>
     private let environment: ServerEnvironment
@@ -24,7 +25,7 @@ final class ServerInstance: Sendable {
         do throws(StoreError) {
             store = ClosableStore(try Self.open(configuration, environment))
         } catch { throw RecordServerError(error) }
-        let certificates = try configuration.tls.map { tls throws(RecordServerError) in try ServerCertificates(tls, environment, logger) }
+        listeners = try ServerListeners(configuration, environment, logger)
         let access: AccessControl?
         do throws(StoreError) {
             access =
@@ -32,15 +33,15 @@ final class ServerInstance: Sendable {
                 ? AccessControl(configuration.policy, rows: try store.accessRows(), environment: environment, logger: logger) : nil
         } catch { throw RecordServerError(error) }
         let core = ServerCore(
-            store: store, settings: configuration.settings, access: access, certificates: certificates,
+            store: store, settings: configuration.settings, access: access, listeners: listeners,
             pendingReads: configuration.pendingReads, environment: environment, logger: logger)
         self.core = core
         self.environment = environment
         var http = configuration.http
-        http.layers = certificates?.layers
         crossOrigin = CrossOriginList(
             configuration.allowedOrigins, exposed: ServerCore.fieldsForPages, accepted: ServerCore.fieldsOfPages)
         http.crossOrigin = crossOrigin
+        listeners.configure(&http, for: configuration)
         server = HTTPServer(configuration: http, router: core.router(), logger: logger) { [core] in
             core.readiness.stop()
             core.feeds.drain()
@@ -54,25 +55,33 @@ final class ServerInstance: Sendable {
 
     deinit { timer.cancel() }
 
-    func start() throws(RecordServerError) -> BoundAddress {
+    func start() throws(RecordServerError) -> [BoundAddress] {
         timer.start { [weak self] in self?.timePassed() }
-        do throws(SocketHTTPError) { return try server.start() } catch {
+        do throws(SocketHTTPError) { return try server.startListening() } catch {
             timer.cancel()
             store.close()
             throw RecordServerError(error)
         }
     }
 
-    /// Takes the parts of a configuration that a running server can take: who may do what. Waiting readers are answered with
-    /// their position, so that each comes back under its new rights.
+    /// Takes the parts of a configuration that a running server can take: who may do what, and certificates. Waiting readers
+    /// are answered with their position, so that each comes back under its new rights. Blocks on the disk.
     func reload(_ configuration: RecordServerConfiguration) throws(RecordServerError) {
         guard let access = core.access else {
             throw .invalidConfiguration("the server runs without access control: restart it with the file")
         }
+        let exchangeCertificates = try listeners.prepare(configuration)
+        exchangeCertificates()
         access.set(configuration.policy)
         crossOrigin.set(configuration.allowedOrigins)
         core.committer.set(configuration.quotas.namespace)
         core.feeds.releaseAllWaiters()
+    }
+
+    /// Reads the certificates again. Blocks on the disk.
+    func reloadCertificates(_ configuration: RecordServerConfiguration) throws(RecordServerError) {
+        let exchangeCertificates = try listeners.prepare(configuration)
+        exchangeCertificates()
     }
 
     func stop() async {
@@ -96,7 +105,7 @@ final class ServerInstance: Sendable {
 
     private func timePassed() {
         let now = core.now()
-        core.certificates?.timePassed()
+        for certificates in core.certificates { certificates.timePassed() }
         core.feeds.expire(now: now)
         core.access?.noteTime()
         core.storeUses()

@@ -15,10 +15,10 @@ extension ServerCore {
     private func metricsText() -> String {
         var text = MetricsText()
         if let statistics = statistics() { add(connections: statistics, to: &text) }
-        if let certificates {
+        if let end = certificates.map(\.end).min() {
             text.gauge(
                 "freshet_tls_certificate_expiry_timestamp_seconds", "When the first certificate ends, in seconds since 1970.",
-                Int(certificates.end))
+                Int(end))
         }
         addFeed(to: &text)
         addStore(to: &text)
@@ -55,9 +55,12 @@ extension ServerCore {
         text.gauge("freshet_http_answer_bytes", "Bytes of answers that wait to be sent.", connections.answerBytes)
         text.counter("freshet_http_received_bytes_total", "Bytes received.", connections.bytesIn)
         text.counter("freshet_http_sent_bytes_total", "Bytes sent.", connections.bytesOut)
-        guard certificates != nil else { return }
+        guard !certificates.isEmpty else { return }
         text.counter("freshet_tls_handshakes_total", "Completed TLS handshakes.", connections.handshakes)
         text.counter("freshet_tls_failures_total", "Connections closed for a failed handshake or record.", connections.failedHandshakes)
+        text.counter(
+            "freshet_tls_handshakes_refused_total", "Connections beyond the rate of handshakes of their address.",
+            connections.handshakesRefused)
     }
 
     private func addFeed(to text: inout MetricsText) {

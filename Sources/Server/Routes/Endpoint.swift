@@ -5,7 +5,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
     case getRecord, putRecord, patchRecord, deleteRecord, listRecords
     case read, write, invalidate, getClient, getChanges
     case getNamespace, deleteNamespace, getRights, makeTicket, getServer
-    case listKeys, makeKey, getKey, changeKey, rotateKey, revokeKey, listRevocations, makeRevocation
+    case listKeys, makeKey, getKey, changeKey, rotateKey, revokeKey, listRevocations, makeRevocation, reload
     case getHealth, getReadiness, getMetrics, getOpenAPI
 
     var method: HTTPRequest.Method {
@@ -13,7 +13,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .putRecord: .put
         case .patchRecord, .changeKey: .patch
         case .deleteRecord, .deleteNamespace, .revokeKey: .delete
-        case .read, .write, .invalidate, .makeTicket, .makeKey, .rotateKey, .makeRevocation: .post
+        case .read, .write, .invalidate, .makeTicket, .makeKey, .rotateKey, .makeRevocation, .reload: .post
         default: .get
         }
     }
@@ -35,6 +35,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .getKey, .changeKey, .revokeKey: "/admin/keys/{id}"
         case .rotateKey: "/admin/keys/{id}/rotate"
         case .listRevocations, .makeRevocation: "/admin/revocations"
+        case .reload: "/admin/reload"
         case .getHealth: "/healthz"
         case .getReadiness: "/readyz"
         case .getMetrics: "/metrics"

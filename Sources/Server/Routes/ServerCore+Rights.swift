@@ -36,6 +36,16 @@ extension Endpoint {
         }
     }
 
+    /// Whether only the operators' listener has the endpoint, if there is one.
+    var isForOperators: Bool {
+        switch self {
+        case .getServer, .getReadiness, .getMetrics, .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations,
+            .makeRevocation, .reload:
+            true
+        default: false
+        }
+    }
+
     /// Whether a request must have a key or token on a server with access control.
     var needsSession: Bool { self != .getHealth && self != .getOpenAPI }
 }

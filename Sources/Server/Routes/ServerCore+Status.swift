@@ -60,6 +60,17 @@ extension ServerCore {
         }
     }
 
+    /// `POST /admin/reload`: reads the configuration and the certificates again, all or nothing.
+    @Sendable func reloadConfiguration(_ context: RequestContext) {
+        context.later { [self] in
+            do throws(RecordServerError) { try reload() } catch {
+                throw Problem(.invalidRequest, "Nothing was applied, and the former configuration stays in force: \(error.description)", status: 409)
+            }
+            logger.notice("the configuration was read again")
+            context.respond(Response(json: Array(#"{"reloaded":true}"#.utf8), at: nil), endsSession: true)
+        }
+    }
+
     /// `GET /openapi.json`
     @Sendable func getOpenAPI(_ context: RequestContext) { context.respond(json: OpenAPI.document, at: nil) }
 

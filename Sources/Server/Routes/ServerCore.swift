@@ -16,13 +16,16 @@ final class ServerCore: Sendable {
     let environment: ServerEnvironment
     /// `nil` on a server that is open to all.
     let access: AccessControl?
-    /// `nil` on a server without TLS.
-    let certificates: ServerCertificates?
+    /// Those of the listeners with TLS.
+    let certificates: [ServerCertificates]
+    /// Which listeners serve operators.
+    let roles: ServerListeners.Roles
     let settings: Settings
     let tickets: Tickets
     let logger: Logger
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
     private let server = Mutex(WeakServer())
+    private let reloading = Mutex<(@Sendable () throws(RecordServerError) -> Void)?>(nil)
 
     private struct WeakServer {
         weak var value: HTTPServer?
@@ -44,7 +47,7 @@ final class ServerCore: Sendable {
     }
 
     init(
-        store: any RecordStore, settings: Settings, access: AccessControl? = nil, certificates: ServerCertificates? = nil,
+        store: any RecordStore, settings: Settings, access: AccessControl? = nil, listeners: ServerListeners,
         pendingReads: Int, environment: ServerEnvironment, logger: Logger
     ) {
         let metrics = ServerMetrics()
@@ -76,7 +79,8 @@ final class ServerCore: Sendable {
         self.settings = settings
         tickets = Tickets(environment)
         self.access = access
-        self.certificates = certificates
+        certificates = listeners.encrypted
+        roles = listeners.roles
         self.logger = logger
     }
 
@@ -101,6 +105,12 @@ final class ServerCore: Sendable {
     func now() -> Int64 { environment.monotonicNanoseconds() / 1_000_000 }
 
     func attach(_ server: HTTPServer) { self.server.withLock { $0.value = server } }
+
+    /// Sets the action of ``reload()``.
+    func onReload(_ action: @escaping @Sendable () throws(RecordServerError) -> Void) { reloading.withLock { $0 = action } }
+
+    /// Reads the server's configuration again. Blocks on the disk.
+    func reload() throws(RecordServerError) { try reloading.withLock { $0 }?() }
 
     func statistics() -> HTTPServerStatistics? { server.withLock { $0.value }?.statistics() }
 
@@ -168,9 +178,12 @@ final class ServerCore: Sendable {
                 var context = RequestContext(core: self, endpoint: endpoint, request: request, exchange: exchange)
                 // A page or a principal that is refused learns no position either.
                 do {
-                    try check(request)
+                    guard roles.servesOperators(request) || !endpoint.isForOperators else { throw Self.hidden }
+                    // No web page reaches the operators' socket.
+                    let isOperator = roles.isOperator(request)
+                    if !isOperator { try check(request) }
                     if let access, endpoint.needsSession {
-                        switch try sender(of: request, to: endpoint, access) {
+                        switch isOperator ? .session(.operator) : try sender(of: request, to: endpoint, access) {
                         case .session(let session): context.session = session
                         case .unverified(let token, let client):
                             return access.verify(token, from: client) { [context] session in
@@ -186,6 +199,9 @@ final class ServerCore: Sendable {
         }
         return router
     }
+
+    /// The answer of a listener that is not the operators'.
+    private static let hidden = Problem(.notFound, "Nothing is at this path.")
 
     /// The namespace that a path names, if any.
     private static func namespace(at path: String) -> Namespace? {
@@ -218,6 +234,7 @@ final class ServerCore: Sendable {
         case .revokeKey: revokeKey
         case .listRevocations: listRevocations
         case .makeRevocation: makeRevocation
+        case .reload: reloadConfiguration
         case .getServer: getServer
         case .getHealth: getHealth
         case .getReadiness: getReadiness

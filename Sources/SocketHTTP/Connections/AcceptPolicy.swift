@@ -41,3 +41,15 @@ struct AcceptPolicy: Sendable {
         }
     }
 }
+
+extension AcceptPolicy {
+    /// The connections of a reserve.
+    private static let reserve = 64
+
+    /// - Parameter hasReserve: whether the listener serves some connections beyond those of the others, refused ones included.
+    init(limit: Int, hasReserve: Bool) {
+        self.init(limit: limit)
+        let (increased, overflows) = limit.addingReportingOverflow(refusals + Self.reserve)
+        if hasReserve, !overflows { self.init(limit: increased) }
+    }
+}

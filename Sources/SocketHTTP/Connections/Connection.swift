@@ -29,6 +29,8 @@ final class Connection: @unchecked Sendable {
     let loop: EventLoop
     let context: ServerContext
     let peer: PeerAddress
+    /// The index of the listener that has accepted it.
+    let listener: UInt8
     let descriptor: Int32
     /// Distinguishes this connection from an earlier one that had the same descriptor.
     let generation: UInt32
@@ -72,7 +74,8 @@ final class Connection: @unchecked Sendable {
     /// The tick at which the wheel's entry is due.
     var timerTick: UInt32 = 0
 
-    init(_ descriptor: Int32, _ peer: PeerAddress, generation: UInt32, loop: EventLoop, context: ServerContext) {
+    init(_ descriptor: Int32, _ peer: PeerAddress, _ listener: UInt8 = 0, generation: UInt32, loop: EventLoop, context: ServerContext) {
+        self.listener = listener
         self.descriptor = descriptor
         self.peer = peer
         self.generation = generation

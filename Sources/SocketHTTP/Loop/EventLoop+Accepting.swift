@@ -1,41 +1,48 @@
 import Logging
 
-/// The listening socket of the loop that has it, the first of a server's.
-struct Acceptor {
-    /// Names the listener in epoll events and timer entries; connections' generations start at 1.
-    static let token: UInt64 = 0
-
-    let descriptor: Int32
+/// A listening socket of the loop that has them all, the first of a server's.
+struct Acceptor: Sendable {
+    let socket: ListeningSocket
     let policy: AcceptPolicy
     var isPaused = false
     /// Connections go to the loops in turn: long-lived ones are best spread by number.
     var nextLoop = 0
+
+    init(_ socket: ListeningSocket, _ policy: AcceptPolicy) { (self.socket, self.policy) = (socket, policy) }
+
+    /// Names a listener in epoll events and timer entries: an even number below those of connections, whose generations
+    /// start at 1. The loop's wake-up event has an odd one.
+    static func token(of index: Int) -> UInt64 { UInt64(index) << 1 }
+
+    /// The index of the listener that a token names; `nil` for any other token.
+    static func index(of token: UInt64) -> Int? { token >> 32 == 0 && token & 1 == 0 ? Int(token >> 1) : nil }
 }
 
 extension EventLoop {
-    /// Watches the listener for reading. (Never for writing, which would report without end.)
-    func startAccepting(_ descriptor: Int32, policy: AcceptPolicy) -> Bool {
-        acceptor = Acceptor(descriptor: descriptor, policy: policy)
-        return epoll.add(descriptor, .reading, token: Acceptor.token)
+    /// Watches the listeners for reading. (Never for writing, which would report without end.)
+    func startAccepting(_ acceptors: [Acceptor]) -> Bool {
+        self.acceptors = acceptors
+        return acceptors.indices.allSatisfy { epoll.add(acceptors[$0].socket.descriptor, .reading, token: Acceptor.token(of: $0)) }
     }
 
-    /// Closes the listener; the kernel resets the connections in its backlog.
+    /// Closes the listeners.
     func stopAccepting() {
-        guard let acceptor else { return }
-        self.acceptor = nil
-        SystemCall.close(acceptor.descriptor)
+        let acceptors = acceptors
+        self.acceptors = []
+        for acceptor in acceptors { acceptor.socket.close() }
     }
 
-    /// Accepts until the backlog is empty.
-    func acceptConnections() {
-        while let acceptor, let context, !acceptor.isPaused {
+    /// Accepts until the backlog of a listener is empty.
+    func acceptConnections(of index: Int) {
+        while index < acceptors.count, let context, !acceptors[index].isPaused {
+            let acceptor = acceptors[index]
             let decision = acceptor.policy.decide(open: context.openConnections)
-            guard decision != .pause else { return pauseAccepting() }
-            switch ListeningSocket.accept(acceptor.descriptor) {
+            guard decision != .pause else { return pauseAccepting(index) }
+            switch ListeningSocket.accept(acceptor.socket.descriptor) {
             case .accepted(let descriptor, let peer):
                 switch context.connectionOpened(from: peer) {
-                case .serve: hand(descriptor, peer, refusal: decision == .refuse ? .full : nil)
-                case .refuse: hand(descriptor, peer, refusal: .address)
+                case .serve: hand(descriptor, peer, index, refusal: decision == .refuse ? .full : nil)
+                case .refuse: hand(descriptor, peer, index, refusal: .address)
                 case .drop:
                     counters.accepted.add(1)
                     counters.connectionsRefusedByAddress.add(1)
@@ -47,31 +54,31 @@ extension EventLoop {
                 case .done: return
                 case .pause:
                     context.logger.warning("accepting pauses", metadata: ["errno": "\(code)", "open": "\(context.openConnections)"])
-                    return pauseAccepting()
+                    return pauseAccepting(index)
                 }
             }
         }
     }
 
-    private func hand(_ descriptor: Int32, _ peer: PeerAddress, refusal: Connection.Refusal?) {
+    private func hand(_ descriptor: Int32, _ peer: PeerAddress, _ listener: Int, refusal: Connection.Refusal?) {
         guard let context else { return SystemCall.close(descriptor) }
-        let index = acceptor?.nextLoop ?? 0
-        acceptor?.nextLoop = (index + 1) % context.loops.count
-        let loop = context.loops[index]
+        let index = acceptors[listener].nextLoop
+        acceptors[listener].nextLoop = (index + 1) % context.loops.count
+        let (loop, listener) = (context.loops[index], UInt8(truncatingIfNeeded: listener))
         if loop === self {
-            adopt(descriptor, peer, context, refusal: refusal)
+            adopt(descriptor, peer, listener, context, refusal: refusal)
         } else {
-            loop.post(.adopt(descriptor, peer, context, refusal: refusal))
+            loop.post(.adopt(descriptor, peer, listener, context, refusal: refusal))
         }
     }
 
-    /// Makes an accepted socket a connection of this loop.
-    func adopt(_ descriptor: Int32, _ peer: PeerAddress, _ context: ServerContext, refusal: Connection.Refusal?) {
+    /// Makes a socket that a listener has accepted a connection of this loop.
+    func adopt(_ descriptor: Int32, _ peer: PeerAddress, _ listener: UInt8, _ context: ServerContext, refusal: Connection.Refusal?) {
         // Since the socket was posted, the server may have drained and the loop may work for another one.
         guard context === self.context else { return SystemCall.close(descriptor) }
         lastGeneration = lastGeneration == .max ? 1 : lastGeneration + 1
-        let connection = Connection(descriptor, peer, generation: lastGeneration, loop: self, context: context)
-        connection.isHandshaking = context.layers != nil
+        let connection = Connection(descriptor, peer, listener, generation: lastGeneration, loop: self, context: context)
+        connection.isHandshaking = context.layers[Int(listener)] != nil
         guard epoll.add(descriptor, connection.interest, token: connection.token) else {
             context.connectionClosed(from: peer)
             return SystemCall.close(descriptor)
@@ -99,16 +106,16 @@ extension EventLoop {
     }
 
     /// Leaves connections to the kernel's backlog for a moment.
-    private func pauseAccepting() {
-        guard let descriptor = acceptor?.descriptor else { return }
-        acceptor?.isPaused = true
-        epoll.modify(descriptor, [], token: Acceptor.token)
-        wake(at: wheel.insert(Acceptor.token, at: tick &+ 1))
+    private func pauseAccepting(_ index: Int) {
+        acceptors[index].isPaused = true
+        let token = Acceptor.token(of: index)
+        epoll.modify(acceptors[index].socket.descriptor, [], token: token)
+        wake(at: wheel.insert(token, at: tick &+ 1))
     }
 
-    func resumeAccepting() {
-        guard let descriptor = acceptor?.descriptor, acceptor?.isPaused == true else { return }
-        acceptor?.isPaused = false
-        epoll.modify(descriptor, .reading, token: Acceptor.token)
+    func resumeAccepting(_ index: Int) {
+        guard index < acceptors.count, acceptors[index].isPaused else { return }
+        acceptors[index].isPaused = false
+        epoll.modify(acceptors[index].socket.descriptor, .reading, token: Acceptor.token(of: index))
     }
 }

@@ -21,7 +21,7 @@ extension EventLoop {
 
     /// Passes bytes that have arrived through the connection's layer, which the first of them make.
     func decrypt(_ input: UnsafeRawBufferPointer, of connection: Connection) {
-        guard let layer = connection.layer ?? connection.context.layers?.makeLayer() else { return close(connection) }
+        guard let layer = connection.layer ?? beginHandshake(connection) else { return close(connection) }
         connection.layer = layer
         let buffer = plaintext ?? .allocate(byteCount: ByteLayerInput.room, alignment: 16)
         plaintext = buffer
@@ -42,6 +42,16 @@ extension EventLoop {
             connection.context.logger.debug("an encrypted connection failed", metadata: ["reason": "\(reason)"])
             close(connection)
         }
+    }
+
+    /// Makes the layer of a connection; `nil` if its address has begun too many, or there is no memory.
+    private func beginHandshake(_ connection: Connection) -> (any ByteLayer)? {
+        let context = connection.context
+        guard context.mayBeginHandshake(connection.peer, at: tick) else {
+            counters.handshakesRefused.add(1)
+            return nil
+        }
+        return context.layers[Int(connection.listener)]?.makeLayer()
     }
 
     /// Answers a client that takes the port for a plain one, in plain HTTP.

@@ -157,7 +157,7 @@ extension EventLoop {
         case .route(let parameters):
             let size = parsed.body.count
             let share = size > MemoryLedger.large ? HandledBytes.Share(size, of: context.handledBytes) : nil
-            let request = Request(parsed, parameters, peer: connection.peer, share)
+            let request = Request(parsed, parameters, peer: connection.peer, listener: connection.listener, share)
             parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, slot)))
             // The handler may keep its request, and so the head: taking the repetition avoids a second reference to its
             // handler.

@@ -75,8 +75,8 @@ extension EventLoop {
     /// Advances the wheel to the current tick.
     func passTime() {
         for token in wheel.advance(to: tick) {
-            if token == Acceptor.token {
-                resumeAccepting()
+            if let index = Acceptor.index(of: token) {
+                resumeAccepting(index)
             } else if let connection = connection(token) {
                 handleTimerEntry(connection)
             }

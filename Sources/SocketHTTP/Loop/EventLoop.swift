@@ -59,7 +59,7 @@ final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) var connections: [Connection?] = []
     var openCount = 0
     var lastGeneration: UInt32 = 0
-    var acceptor: Acceptor?
+    var acceptors: [Acceptor] = []
     /// The server that the loop works for, or nil in the pool.
     var context: ServerContext?
     /// Counts of the loop's work for that server.
@@ -196,8 +196,8 @@ final class EventLoop: @unchecked Sendable {
 
     private func handle(_ event: epoll_event) {
         let token = event.data.u64
-        if token == Acceptor.token {
-            acceptConnections()
+        if let index = Acceptor.index(of: token) {
+            acceptConnections(of: index)
         } else if let connection = connection(token) {
             if connection.isTransferring {
                 if connection.transferEvents == 0 { transfers.append(token) }
@@ -273,8 +273,8 @@ final class EventLoop: @unchecked Sendable {
             awaitDrain(connection, ConnectionBacklog.DrainListener(limit: limit, action: action))
         case .streamEnd(let connection, let slot, let ending):
             deliver(ending, to: connection, slot)
-        case .adopt(let descriptor, let peer, let context, let refusal):
-            adopt(descriptor, peer, context, refusal: refusal)
+        case .adopt(let descriptor, let peer, let listener, let context, let refusal):
+            adopt(descriptor, peer, listener, context, refusal: refusal)
         case .perform(let action):
             action(self)
         }

@@ -11,7 +11,7 @@ enum LoopMessage: Sendable {
     /// Calls the closure once the connection has at most `limit` bytes unsent.
     case awaitDrain(Connection, limit: Int, @Sendable () -> Void)
     case streamEnd(Connection, RequestSlot, StreamEnding)
-    case adopt(Int32, PeerAddress, ServerContext, refusal: Connection.Refusal?)
+    case adopt(Int32, PeerAddress, UInt8, ServerContext, refusal: Connection.Refusal?)
     case perform(@Sendable (EventLoop) -> Void)
 }
 

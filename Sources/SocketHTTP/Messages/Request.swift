@@ -6,6 +6,7 @@ public import HTTPTypes
 public struct Request: Sendable {
     let head: RequestHead
     let peer: PeerAddress
+    private let listenerIndex: UInt8
     let parameters: RouteParameters
     /// Counts a large body for as long as any copy of the request is kept.
     private let share: HandledBytes.Share?
@@ -13,8 +14,11 @@ public struct Request: Sendable {
     /// The body, after chunked decoding; empty where there is none.
     public let body: [UInt8]
 
-    init(_ parsed: ParsedRequest, _ parameters: RouteParameters, peer: PeerAddress, _ share: HandledBytes.Share? = nil) {
+    init(
+        _ parsed: ParsedRequest, _ parameters: RouteParameters, peer: PeerAddress, listener: UInt8 = 0, _ share: HandledBytes.Share? = nil
+    ) {
         self.share = share
+        listenerIndex = listener
         head = parsed.head
         body = parsed.body
         self.parameters = parameters
@@ -35,6 +39,9 @@ public struct Request: Sendable {
 
     /// The client's address without its port: `127.0.0.1`, `::1`. Behind a proxy it is the proxy's.
     public var remoteAddress: String { peer.text }
+
+    /// The index of the listener that has accepted the request's connection: 0 is that of the configuration's host and port.
+    package var listener: Int { Int(listenerIndex) }
 
     /// The value of the route's `{name}`: percent-decoded once, valid UTF-8 without NUL, never empty.
     ///

@@ -57,19 +57,26 @@ public final class HTTPServer: Sendable {
     ///
     /// - Throws: a `SocketHTTPError` that says how to fix the problem; `alreadyStarted` at a second call.
     @discardableResult
-    public func start() throws(SocketHTTPError) -> BoundAddress {
+    public func start() throws(SocketHTTPError) -> BoundAddress { try startListening()[0] }
+
+    /// As ``start()``.
+    ///
+    /// - Returns: the addresses of all listeners, in their order.
+    package func startListening() throws(SocketHTTPError) -> [BoundAddress] {
         let isNew = state.withLock { if case .new = $0 { true } else { false } }
         guard isNew else { throw .alreadyStarted }
-        let listener = try ListeningSocket(host: configuration.host, port: configuration.port, backlog: configuration.backlog)
+        let listeners = configuration.listeners
+        var sockets: [ListeningSocket] = []
         let loops: [EventLoop]
         do throws(SocketHTTPError) {
+            for listener in listeners { sockets.append(try ListeningSocket(listener.place, backlog: configuration.backlog)) }
             loops = try EventLoopPool.take(max(1, configuration.loops))
         } catch {
-            SystemCall.close(listener.descriptor)
+            for socket in sockets { socket.close() }
             throw error
         }
         let context = ServerContext(
-            router, configuration.limits, logger, loops, layers: configuration.layers, crossOrigin: configuration.crossOrigin
+            router, configuration.limits, logger, loops, layers: listeners.map(\.layers), crossOrigin: configuration.crossOrigin
         ) { [weak self] in self?.drained() }
         let hasStarted = state.withLock { state in
             guard case .new = state else { return false }
@@ -77,19 +84,23 @@ public final class HTTPServer: Sendable {
             return true
         }
         guard hasStarted else {
-            SystemCall.close(listener.descriptor)
+            for socket in sockets { socket.close() }
             EventLoopPool.giveBack(loops)
             throw .alreadyStarted
         }
-        let policy = AcceptPolicy(limit: configuration.limits.connections)
+        let acceptors = zip(sockets, listeners).map { socket, listener in
+            Acceptor(socket, AcceptPolicy(limit: configuration.limits.connections, hasReserve: listener.hasReserve))
+        }
         for (index, loop) in loops.enumerated() {
-            let descriptor = index == 0 ? listener.descriptor : nil
-            loop.post(.perform { loop in loop.attach(context, context.counters[index], listener: descriptor, policy) })
+            let own = index == 0 ? acceptors : []
+            loop.post(.perform { loop in loop.attach(context, context.counters[index], own) })
         }
         warnOfLowDescriptorLimit()
-        var address = listener.address
-        address.isEncrypted = configuration.layers != nil
-        return address
+        return zip(sockets, listeners).map { socket, listener in
+            var address = socket.address
+            address.isEncrypted = listener.layers != nil
+            return address
+        }
     }
 
     /// Stops accepting, answers the requests in flight with `Connection: close`, and closes.
@@ -154,10 +165,9 @@ public final class HTTPServer: Sendable {
 
 extension EventLoop {
     /// Puts the loop to work for a server.
-    fileprivate func attach(_ context: ServerContext, _ counters: LoopCounters, listener: Int32?, _ policy: AcceptPolicy) {
+    fileprivate func attach(_ context: ServerContext, _ counters: LoopCounters, _ acceptors: [Acceptor]) {
         self.context = context
         self.counters = counters
-        guard let listener else { return }
-        if !startAccepting(listener, policy: policy) { context.logger.error("the listener cannot be watched: out of memory") }
+        if !startAccepting(acceptors) { context.logger.error("a listener cannot be watched: out of memory") }
     }
 }

@@ -15,10 +15,15 @@ public struct HTTPServerConfiguration: Sendable {
     public var limits: Limits
     /// The default time that `drain()` waits for requests in flight.
     public var drainTimeout: Duration
-    /// Encrypts the connections; `nil` leaves them plain.
+    /// Encrypts the connections of ``host`` and ``port``; `nil` leaves them plain.
     package var layers: (any ByteLayerSource)?
     /// The origins whose pages may read the answers; `nil` for none.
     package var crossOrigin: CrossOriginList?
+    /// Further places to listen at, at most 254.
+    package var otherListeners: [HTTPListener] = []
+
+    /// All places to listen at; `Request.listener` is an index in them.
+    var listeners: [HTTPListener] { [HTTPListener(.address(host: host, port: port), layers: layers)] + otherListeners }
 
     /// A configuration for tests and local use: loopback, any free port.
     public init(

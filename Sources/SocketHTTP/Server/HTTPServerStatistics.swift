@@ -42,4 +42,6 @@ public struct HTTPServerStatistics: Sendable, Equatable {
     public var handshakes = 0
     /// Encrypted connections closed because a handshake or a later record broke the rules, or the peers had no protocol in common.
     public var failedHandshakes = 0
+    /// Connections closed at their first bytes since their address began more handshakes than `Limits.handshakesPerAddress`.
+    public var handshakesRefused = 0
 }

@@ -23,6 +23,11 @@ public struct Limits: Sendable {
     /// Addresses that are exempt from ``connectionsPerAddress``: reverse proxies, which carry the connections of many
     /// clients. Processes of the same machine are trusted by default.
     public var trustedProxies: [AddressRange]
+    /// Handshakes of encryption that one client may begin in a ``handshakePeriod``, and at once: an IPv4 address, or an IPv6 network of 64
+    /// bits. Further connections are closed at their first bytes. ``trustedProxies`` are exempt.
+    public var handshakesPerAddress = 20
+    /// Kept to within about 0.1 s.
+    public var handshakePeriod = Duration.seconds(1)
     /// Requests of one connection that may wait for their answers at once (pipelining); at this many reading pauses.
     public var pipelinedRequests: Int
     /// Requests of one connection that are handled before the loop's other connections have their turn.

@@ -36,6 +36,7 @@ final class LoopCounters: Sendable {
     let watchCalls = Counter()
     let handshakes = Counter()
     let failedHandshakes = Counter()
+    let handshakesRefused = Counter()
 
     func add(to sum: inout HTTPServerStatistics) {
         sum.connectionsAccepted += accepted.count
@@ -55,5 +56,6 @@ final class LoopCounters: Sendable {
         sum.watchCalls += watchCalls.count
         sum.handshakes += handshakes.count
         sum.failedHandshakes += failedHandshakes.count
+        sum.handshakesRefused += handshakesRefused.count
     }
 }

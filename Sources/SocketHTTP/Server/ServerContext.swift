@@ -17,14 +17,15 @@ final class ServerContext: Sendable {
     let parserLimits: ParserLimits
     let ticks: TickLimits
     let logger: Logger
-    /// Encrypts the connections; `nil` if they are plain.
-    let layers: (any ByteLayerSource)?
+    /// Encrypt the connections of each listener; `nil` if they are plain.
+    let layers: [(any ByteLayerSource)?]
     /// The origins whose pages may read the answers; `nil` for none.
     let crossOrigin: CrossOriginList?
     let loops: [EventLoop]
     let counters: [LoopCounters]
     private let open = Atomic<Int>(0)
     private let addresses: Mutex<AddressCounts>
+    private let handshakes: Mutex<HandshakeRates>
     private let loopsAtWork: Atomic<Int>
     /// The large bodies that handlers have.
     let handledBytes = HandledBytes()
@@ -32,7 +33,7 @@ final class ServerContext: Sendable {
 
     /// - Parameter onDrained: called once, when the last connection of the last loop is closed.
     init(
-        _ router: Router, _ limits: Limits, _ logger: Logger, _ loops: [EventLoop], layers: (any ByteLayerSource)? = nil,
+        _ router: Router, _ limits: Limits, _ logger: Logger, _ loops: [EventLoop], layers: [(any ByteLayerSource)?] = [nil],
         crossOrigin: CrossOriginList? = nil, onDrained: @escaping @Sendable () -> Void
     ) {
         self.router = router
@@ -46,6 +47,7 @@ final class ServerContext: Sendable {
         counters = loops.map { _ in LoopCounters() }
         loopsAtWork = Atomic(loops.count)
         addresses = Mutex(AddressCounts(limit: limits.connectionsPerAddress))
+        handshakes = Mutex(HandshakeRates(limits))
         ticks = TickLimits(
             header: Clock.ticks(limits.headerTimeout),
             body: MinimumRate(
@@ -70,6 +72,11 @@ final class ServerContext: Sendable {
     func connectionClosed(from peer: PeerAddress) {
         open.subtract(1, ordering: .relaxed)
         if let address = countedAddress(of: peer) { addresses.withLock { $0.remove(address) } }
+    }
+
+    /// Whether a client may begin a handshake now, which then counts. Trusted proxies always may.
+    func mayBeginHandshake(_ peer: PeerAddress, at tick: UInt32) -> Bool {
+        countedAddress(of: peer).map { address in handshakes.withLock { $0.admit(address, at: tick) } } ?? true
     }
 
     /// The address that a connection is counted by; `nil` for a trusted proxy, and for a peer that has no IP address.

@@ -8,6 +8,10 @@ public enum SocketHTTPError: Error, Sendable, Equatable {
     case addressNotAvailable(host: String, port: Int)
     /// The process may not listen there; ports below 1024 usually need a privilege.
     case permissionDenied(host: String, port: Int)
+    /// Another process listens at the path of a Unix socket.
+    case socketInUse(path: String)
+    /// A Unix socket cannot be made at the path.
+    case socketUnusable(path: String, reason: String)
     /// The host's name has no address.
     case unknownHost(String, reason: String)
     /// A port is 0 (any free one) to 65535.
@@ -46,6 +50,10 @@ extension SocketHTTPError: CustomStringConvertible {
             "\(host):\(port) is not an address of this machine: listen on 127.0.0.1, 0.0.0.0 or an address that `ip address` shows"
         case .permissionDenied(let host, let port):
             "not allowed to listen on \(host):\(port): choose a port from 1024 up, or grant CAP_NET_BIND_SERVICE"
+        case .socketInUse(let path):
+            "another process listens at \(path): stop it, or choose another path"
+        case .socketUnusable(let path, let reason):
+            "no socket can be made at \(path): \(reason)"
         case .unknownHost(let host, let reason):
             "cannot resolve host \"\(host)\" (\(reason)): use an address such as 127.0.0.1 or ::1, or a name this machine knows"
         case .invalidPort(let port):

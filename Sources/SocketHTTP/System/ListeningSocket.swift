@@ -1,10 +1,30 @@
 import CFreshetLinux
 import Glibc
 
-/// A bound, listening, non-blocking TCP socket.
-package struct ListeningSocket {
+/// A bound, listening, non-blocking socket.
+package struct ListeningSocket: Sendable {
     package let descriptor: Int32
     package let address: BoundAddress
+    /// The file of a Unix socket.
+    private var file: SocketFile?
+
+    init(_ place: HTTPListener.Place, backlog: Int) throws(SocketHTTPError) {
+        switch place {
+        case .address(let host, let port): self = try ListeningSocket(host: host, port: port, backlog: backlog)
+        case .socket(let path): self = try ListeningSocket(path: path, backlog: backlog)
+        }
+    }
+
+    private init(path: String, backlog: Int) throws(SocketHTTPError) {
+        (descriptor, file) = try SocketFile.listen(path, backlog: backlog)
+        address = BoundAddress(host: path, port: 0, isVersion6: false, isSocket: true)
+    }
+
+    /// Closes the socket, and removes its file; the kernel resets the connections in its backlog.
+    func close() {
+        file?.remove()
+        SystemCall.close(descriptor)
+    }
 
     /// Resolves `host`, and listens on the first of its addresses that can be bound, IPv4 before IPv6, so that
     /// `localhost` is where most clients look for it.

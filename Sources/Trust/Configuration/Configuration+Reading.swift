@@ -93,16 +93,19 @@ extension Configuration.Listener {
     fileprivate init(_ reader: inout StrictReader, _ rules: Configuration.Rules) throws(TrustError) {
         var address: (host: String, port: UInt16)?
         var certificates: [Configuration.Certificate] = []
-        try reader.object("address and tls") { name, reader throws(TrustError) in
+        var authority: String?
+        try reader.object("address, tls and clientAuthority") { name, reader throws(TrustError) in
             switch name {
             case "address": address = try reader.address(rules)
             case "tls": certificates = try reader.certificates()
+            case "clientAuthority": authority = try reader.path()
             default: return false
             }
             return true
         }
         guard let address else { throw reader.fail(#"a listener takes an address, such as {"address": "127.0.0.1:8180"}"#) }
-        (host, port, self.certificates) = (address.host, address.port, certificates)
+        guard authority == nil || !certificates.isEmpty else { throw reader.fail("'clientAuthority' takes 'tls' beside it: add the server's certificate") }
+        (host, port, self.certificates, clientAuthority) = (address.host, address.port, certificates, authority)
     }
 }
 
@@ -111,7 +114,8 @@ extension Configuration.AdminListener {
         var socket: String?
         var address: (host: String, port: UInt16)?
         var certificates: [Configuration.Certificate] = []
-        try reader.object("socket, or address and tls") { name, reader throws(TrustError) in
+        var authority: String?
+        try reader.object("socket, or address, tls and clientAuthority") { name, reader throws(TrustError) in
             switch name {
             case "socket":
                 socket = try reader.path()
@@ -121,14 +125,16 @@ extension Configuration.AdminListener {
                 }
             case "address": address = try reader.address(rules)
             case "tls": certificates = try reader.certificates()
+            case "clientAuthority": authority = try reader.path()
             default: return false
             }
             return true
         }
         switch (socket, address) {
-        case (let socket?, nil) where certificates.isEmpty: self = .socket(socket)
+        case (let socket?, nil) where certificates.isEmpty && authority == nil: self = .socket(socket)
         case (nil, let address?) where !certificates.isEmpty:
-            self = .address(Configuration.Listener(host: address.host, port: address.port, certificates: certificates))
+            self = .address(
+                Configuration.Listener(host: address.host, port: address.port, certificates: certificates, clientAuthority: authority))
         default: throw reader.fail("'admin' takes a socket, or an address with tls")
         }
     }

@@ -11,6 +11,8 @@ package struct Configuration: Sendable {
         package let port: UInt16
         /// The certificates; empty if the listener does not use TLS. The first one is for clients that name no other.
         package let certificates: [Certificate]
+        /// The path of the certificates that sign those of the clients; `nil` for clients without a certificate.
+        package let clientAuthority: String?
     }
 
     /// The files of a certificate.

@@ -6,11 +6,12 @@ extension Quotas {
         try reader.object("address, principal, namespace and server") { name, reader throws(TrustError) in
             switch name {
             case "address":
-                try reader.object("connections, unauthenticated and failures") { name, reader throws(TrustError) in
+                try reader.object("connections, unauthenticated, failures and handshakes") { name, reader throws(TrustError) in
                     switch name {
                     case "connections": address.connections = Int(try reader.integer(1...1_000_000))
                     case "unauthenticated": address.unauthenticated = try reader.rate()
                     case "failures": address.failures = try reader.rate()
+                    case "handshakes": address.handshakes = try reader.rate()
                     default: return false
                     }
                     return true

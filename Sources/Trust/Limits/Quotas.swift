@@ -7,6 +7,8 @@ package struct Quotas: Hashable, Sendable {
         package var unauthenticated: Rate? = Rate(20, per: 1_000)
         /// Refused credentials.
         package var failures: Rate? = Rate(10, per: 60_000)
+        /// Handshakes of TLS.
+        package var handshakes: Rate?
     }
 
     /// For each principal.

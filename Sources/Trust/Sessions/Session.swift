@@ -46,6 +46,18 @@ package struct Session: Sendable {
         self.generation = generation
     }
 
+    /// The session of requests over the admin socket: everything is allowed, without end.
+    package static let `operator` = Session(operator: ())
+
+    private init(operator _: Void) {
+        (principal, rights, isAdmin, key) = (.operator, .all, true, nil)
+        (issuer, tokenID, issuedAt, expires, monotonicEnd) = (nil, nil, 0, nil, nil)
+        generation = 0
+    }
+
+    /// Whether it is that of the operator, which no credential stands for and nothing revokes.
+    package var isOperator: Bool { isAdmin && key == nil }
+
     /// Whether the session has ended by one of the clocks: a clock that is set back does not prolong it, and one that
     /// is set forward ends it.
     package func isExpired(at now: Moment) -> Bool {

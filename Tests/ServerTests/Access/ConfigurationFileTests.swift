@@ -38,21 +38,36 @@ import Testing
     @Test(
         "A member that is read and not supported is refused by its name",
         arguments: [
-            (#""admin":{"socket":"/run/a"}"#, "admin"), (#""audit":"/var/log/a""#, "audit"),
+            (#""audit":"/var/log/a""#, "audit")
         ])
     func unsupported(members: String, name: String) {
         let error = #expect(throws: RecordServerError.self) { try Self.configuration(members) }
         #expect(error?.description == "this version does not support \(name) yet: remove it")
     }
 
-    @Test("A listener with TLS, and a second one, are refused together")
+    @Test("Listeners, each with its certificates, and the one of operators are those of the file")
     func listeners() throws {
-        let tls = #"{"listen":[{"address":"0.0.0.0:1","tls":{"certificate":"a","key":"b"}},{"address":"0.0.0.0:2"}]}"#
-        let file = try Configuration(json: Array(tls.utf8), rules: RecordServerConfiguration.fileRules)
+        // When
+        let text = #"""
+            {"listen":[{"address":"0.0.0.0:1","tls":[{"certificate":"a","key":"b"},{"certificate":"/c","key":"d"}],"clientAuthority":"e"},
+                       {"address":"[::1]:2"}], "admin": {"socket": "s"}, "quotas": {"address": {"handshakes": "5/s"}}}
+            """#
         var configuration = RecordServerConfiguration()
-        let error = #expect(throws: RecordServerError.self) { try configuration.take(file) }
-        #expect(error?.description == "this version does not support a second listener, listen[].tls yet: remove them")
-        #expect(!configuration.requiresKeys && configuration.host == "127.0.0.1")
+        let file = try Configuration(json: Array(text.utf8), rules: RecordServerConfiguration.fileRules)
+        try configuration.take(file) { $0.hasPrefix("/") ? $0 : "/etc/\($0)" }
+        // Then
+        #expect(configuration.host == "0.0.0.0" && configuration.port == 1 && configuration.requiresKeys)
+        #expect(
+            configuration.tls
+                == .init(
+                    certificates: [.init(chain: "/etc/a", key: "/etc/b"), .init(chain: "/c", key: "/etc/d")], clientAuthority: "/etc/e"))
+        #expect(configuration.otherListeners == [.init(host: "::1", port: 2)] && configuration.adminSocket == "/etc/s")
+        #expect(configuration.http.limits.handshakesPerAddress == 5 && RecordServerConfiguration().http.limits.handshakesPerAddress == 20)
+        // And an address of operators replaces the socket
+        let address = #"{"listen":[{"address":"0.0.0.0:1"}],"admin":{"address":"0.0.0.0:3","tls":{"certificate":"a","key":"b"}}}"#
+        try configuration.take(try Configuration(json: Array(address.utf8), rules: RecordServerConfiguration.fileRules))
+        #expect(configuration.adminSocket == nil && configuration.tls == nil && configuration.otherListeners.isEmpty)
+        #expect(configuration.adminListener == .init(host: "0.0.0.0", port: 3, tls: .init(certificates: [.init(chain: "a", key: "b")])))
     }
 
     @Test("Requests without a credential have the rights of 'anonymous', and no others")
@@ -148,7 +163,8 @@ import Testing
     func refusedReload() async throws {
         try await TestServer.with(Self.configuration(Self.readers)) { test in
             for (other, name) in [
-                (try Self.configuration(listen: "127.0.0.1:1"), "listen"),
+                (try Self.configuration(listen: "127.0.0.1:1"), "listen"), (try Self.configuration(#""admin":{"socket":"/run/a"}"#), "admin"),
+                (try Self.configuration(#""quotas":{"address":{"handshakes":"1/s"}}"#), "quotas.address.handshakes"),
                 (try Self.configuration(#""quotas":{"server":{"feeds":"1MiB"}}"#), "quotas.server.feeds"),
                 (try Self.configuration(#""quotas":{"server":{"requests":"1MiB"}}"#), "requestMemory"),
             ] {

@@ -47,6 +47,7 @@ import Testing
         case .rotateKey: Sample(target: "/admin/keys/aaaaaaaaaa/rotate", body: "{}", fields: json)
         case .listRevocations: Sample(target: "/admin/revocations")
         case .makeRevocation: Sample(target: "/admin/revocations", body: #"{"jti":"t"}"#, fields: json)
+        case .reload: Sample(target: "/admin/reload", body: "", fields: json)
         case .getHealth: Sample(target: "/healthz")
         case .getReadiness: Sample(target: "/readyz")
         case .getMetrics: Sample(target: "/metrics")
@@ -56,7 +57,8 @@ import Testing
 
     private static let isPublic: Set<Endpoint> = [.getHealth, .getOpenAPI]
     private static let isForAdministrators: Set<Endpoint> = [
-        .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations, .makeRevocation, .getReadiness, .getMetrics,
+        .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations, .makeRevocation, .reload,
+        .getReadiness, .getMetrics,
     ]
     private static let concernsNamespace: Set<Endpoint> = [.getNamespace, .deleteNamespace]
     /// Those that any session may use: they show what is the session's own.
@@ -151,6 +153,33 @@ import Testing
             // Batches, reads and the client's number are decided by the namespace here, and record by record within.
             let isDecidedWithin: Set<Endpoint> = [.read, .write, .getClient]
             #expect((outside == 403) == (!isOpen && !isDecidedWithin.contains(endpoint)), "\(endpoint) outside of the range")
+        }
+    }
+
+    @Test("The admin socket serves each endpoint without a key, and other listeners do not have those of operators", arguments: Endpoint.allCases)
+    func adminSocket(endpoint: Endpoint) async throws {
+        let folder = TemporaryDirectory()
+        let path = folder.file("admin.sock")
+        try await AccessServer.with({ $0.adminSocket = path }) { server in
+            // Given
+            let administrator = try server.key(Self.all, isAdmin: true).field
+            let json = Array("1".utf8)
+            let made = try await server.test.thread(socket: path) { connection in
+                try connection.request("PUT", "/v1/shop/records/articles/1", TestServer.json, body: json).status
+            }
+            #expect(made == 201)
+            // When
+            let sample = Self.sample(of: endpoint)
+            let reply = try await server.test.thread(socket: path) { connection in
+                try connection.request(endpoint.method.rawValue, sample.target, sample.fields, body: sample.body.map { Array($0.utf8) })
+            }
+            let elsewhere = try await server.request(endpoint.method.rawValue, sample.target, administrator, sample.fields, sample.body)
+            // Then
+            #expect(reply.status != 401 && reply.status != 403 && !reply.text.contains("Nothing is at this path"))
+            let isForOperators = Self.isForAdministrators.contains(endpoint) || endpoint == .getServer
+            #expect((elsewhere.status == 404 && elsewhere.text.contains("Nothing is at this path")) == isForOperators)
+            let anonymous = try await server.request(endpoint.method.rawValue, sample.target, nil, sample.fields, sample.body)
+            #expect(anonymous.status == (isForOperators ? 404 : Self.isPublic.contains(endpoint) ? 200 : 401))
         }
     }
 }

@@ -44,8 +44,9 @@ import Testing
         case .revokeKey: ["200", "404", "500", "503", "507"]
         case .getChanges: failed.union(["200", "204", "410", "503"])
         case .deleteNamespace: committed.union(["404"])
-        case .getServer: ["200", "500", "503"]
-        case .getReadiness, .getMetrics: ["200", "503"]
+        case .reload: ["200", "404", "409", "503"]
+        case .getServer: ["200", "404", "500", "503"]
+        case .getReadiness, .getMetrics: ["200", "404", "503"]
         case .getHealth, .getOpenAPI: ["200"]
         }
     }

@@ -36,10 +36,16 @@ struct TestServer: Sendable {
 
     /// Runs blocking work on a separate thread: not on one of Dispatch's, since the server needs those and there are
     /// only so many.
-    func thread<Result: Sendable>(_ body: @escaping @Sendable (RawConnection) throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { [port] in
-                continuation.resume(with: Swift.Result { try body(try RawConnection(port: port)) })
+    ///
+    /// - Parameter socket: the path of a Unix socket, in place of the server's port.
+    func thread<Result: Sendable>(
+        socket: String? = nil, port: Int? = nil, _ body: @escaping @Sendable (RawConnection) throws -> Result
+    ) async throws -> Result {
+        let port = port ?? self.port
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Swift.Result { try body(try socket.map { try RawConnection(socket: $0) } ?? RawConnection(port: port)) })
             }
         }
     }

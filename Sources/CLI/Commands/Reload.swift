@@ -1,0 +1,26 @@
+import ArgumentParser
+import FreshetClient
+import FreshetWire
+import HTTPTypes
+
+/// `freshet reload`: a server's configuration and certificates.
+struct Reload: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Have a server read its configuration and its certificates again.",
+        discussion: """
+            All of them or nothing: if a file is not valid, or changes what a running server cannot, the former configuration
+            stays in force, and the command says why. SIGHUP does the same, and the server's log says why.
+
+            EXAMPLES
+              freshet reload --admin-socket /run/freshet/admin.sock
+              FRESHET_ADMIN_SOCKET=/run/freshet/admin.sock freshet reload
+              freshet reload --token-file operator.key
+            """)
+
+    @OptionGroup var options: RemoteOptions
+
+    func run() async throws {
+        _ = try await options.operatorRemote().reply(
+            .post, "/admin/reload", fields: [.contentType: Content.json], body: [], isRepeatable: true)
+    }
+}
