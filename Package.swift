@@ -234,7 +234,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "SocketHTTPTests", dependencies: ["FreshetSocketHTTP"], swiftSettings: strict),
         .testTarget(
-            name: "TLSTests", dependencies: ["CFreshetTLS", "FreshetPlatform", "FreshetSocketHTTP", "FreshetTLS", "FreshetTestSupport"],
+            name: "TLSTests",
+            dependencies: [
+                "CFreshetTLS", "FreshetPlatform", "FreshetSocketHTTP", "FreshetTLS", "FreshetTestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "FreshetTestSupport"], swiftSettings: strict),
         .testTarget(

@@ -5,7 +5,7 @@ import Subprocess
 import Testing
 
 /// TLS over sockets: a server in this process, and the clients `openssl s_client`, `curl` and the SDK.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: TestAuthority.isAvailable, "the program openssl, which makes the certificates, is not in the PATH"))
 struct EncryptionTests {
     /// A server with a certificate of a new authority.
     private struct Fixture: Sendable {
@@ -68,6 +68,12 @@ struct EncryptionTests {
         // And nothing is compressed, and no renegotiation is allowed
         let (_, text) = try await handshake(fixture, ["-tls1_2"])
         #expect(text.contains("Compression: NONE") && text.contains("Secure Renegotiation IS supported"))
+        // When a client asks for one on its connection
+        let (_, renegotiation) = try await handshake(fixture, ["-tls1_2"], input: "R\n")
+        #expect(renegotiation.contains("RENEGOTIATING") && renegotiation.contains("no renegotiation"), "\(renegotiation)")
+        // And TLS 1.3 shows neither, nor early data
+        let (_, current) = try await handshake(fixture, ["-tls1_3"])
+        #expect(current.contains("Compression: NONE") && current.contains("Early data was not sent"))
         await fixture.server.stop()
     }
 

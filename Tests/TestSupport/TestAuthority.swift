@@ -29,6 +29,12 @@ package struct TestAuthority: Sendable {
         }
     }
 
+    /// Whether the `openssl` program is there.
+    package static var isAvailable: Bool {
+        let path = getenv("PATH").map { String(cString: $0) } ?? ""
+        return path.split(separator: ":").contains { access("\($0)/openssl", X_OK) == 0 }
+    }
+
     private let folder = TemporaryDirectory()
     /// The path of the authority's certificate.
     package let certificate: String

@@ -1,6 +1,4 @@
 import ArgumentParser
-import FreshetClient
-import FreshetWire
 import HTTPTypes
 
 /// `freshet reload`: a server's configuration and certificates.
@@ -20,7 +18,12 @@ struct Reload: AsyncParsableCommand {
     @OptionGroup var options: RemoteOptions
 
     func run() async throws {
-        _ = try await options.operatorRemote().reply(
-            .post, "/admin/reload", fields: [.contentType: Content.json], body: [], isRepeatable: true)
+        let remote = try options.operatorRemote()
+        do throws(CommandFailure) {
+            _ = try await remote.reply(.post, "/admin/reload", body: [], isRepeatable: true)
+        } catch {
+            // As 'serve' and 'config check' end for the same file.
+            throw error.status == .conflict ? CommandFailure(.data, error.message) : error
+        }
     }
 }

@@ -18,8 +18,9 @@ struct Status: AsyncParsableCommand {
     @OptionGroup var options: RemoteOptions
 
     func run() async throws {
+        // Where there is an admin socket, only that one tells.
+        if ready { return _ = try await options.operatorRemote().reply(.get, "/readyz") }
         let remote = try options.remote()
-        if ready { return _ = try await remote.reply(.get, "/readyz") }
         let status = try await remote.ask(.get, remote.namespace.path, as: NamespaceStatus.self)
         guard !output.json else { return StandardStream.output.printJSON(status.json) }
         let lines = [

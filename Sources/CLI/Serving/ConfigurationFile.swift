@@ -5,13 +5,17 @@ import FreshetTrust
 struct ConfigurationFile: Sendable {
     let path: String
 
-    /// Reads and checks the file, and the settings that it makes of `base`. Blocks on the disk.
-    func settings(_ base: RecordServerConfiguration) throws(CommandFailure) -> RecordServerConfiguration {
+    /// Reads and checks the file alone. Blocks on the disk.
+    func configuration() throws(CommandFailure) -> Configuration {
         let bytes = try ValueArgument.file(path, limit: Configuration.maximumBytes)
-        let file: Configuration
-        do throws(TrustError) { file = try Configuration(json: bytes, rules: RecordServerConfiguration.fileRules) } catch {
+        do throws(TrustError) { return try Configuration(json: bytes, rules: RecordServerConfiguration.fileRules) } catch {
             throw CommandFailure(.data, "\(path), line \(Self.line(of: error.offset, in: bytes)), \(error.description)")
         }
+    }
+
+    /// Reads and checks the file, and the settings that it makes of `base`. Blocks on the disk.
+    func settings(_ base: RecordServerConfiguration) throws(CommandFailure) -> RecordServerConfiguration {
+        let file = try configuration()
         var settings = base
         let sources = try file.issuers.map { entry throws(CommandFailure) in try keys(of: entry) }
         do throws(RecordServerError) {
@@ -22,7 +26,7 @@ struct ConfigurationFile: Sendable {
     }
 
     /// The keys of an issuer, with the content of their file. A relative path begins at the folder of this file.
-    private func keys(of entry: Configuration.IssuerEntry) throws(CommandFailure) -> AccessPolicy.KeySource {
+    func keys(of entry: Configuration.IssuerEntry) throws(CommandFailure) -> AccessPolicy.KeySource {
         let file: String
         switch entry.keys {
         case .url(let url): return .url(url)

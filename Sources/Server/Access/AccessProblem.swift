@@ -24,7 +24,9 @@ enum AccessProblem {
         .unauthorized, "A ticket stands for a key or token, and the request has none: send one, or open the stream without a ticket.")
     /// One text for a credential that is malformed, not known, or has a wrong signature.
     private static let unknown = Problem(
-        .unauthorized, "The server does not know this key or token: check that it is whole, and meant for this server.")
+        .unauthorized,
+        "The server does not know this key or token: check that it is whole, and meant for this server. 'freshet token inspect' shows what it "
+            + "states, and why.")
 
     static func of(_ refusal: SessionRefusal) -> Problem {
         switch refusal {
@@ -32,7 +34,8 @@ enum AccessProblem {
         case .key(.disabled): Problem(.unauthorized, "The key is disabled: ask the operator, or use another one.")
         case .key(.expired): Problem(.unauthorized, "The key has expired: ask the operator for another one.")
         case .key(.replaced): Problem(.unauthorized, "The key was replaced, and its time of overlap is over: use the new one.")
-        case .token(let refusal) where refusal.isSigned: Problem(.unauthorized, refusal.description.asSentence)
+        case .token(let refusal) where refusal.isSigned:
+            Problem(.unauthorized, "\(refusal.description.asSentence) 'freshet token inspect' shows what it states.")
         case .token: unknown
         case .expired: Problem(.unauthorized, "The key or token has expired: request another one.")
         case .revoked: revoked

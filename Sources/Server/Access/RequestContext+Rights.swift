@@ -70,7 +70,7 @@ extension Problem {
         self.init(
             .forbidden,
             "This key or token may not \(missing.may.rawValue) \(missing.of.shortened): ask the operator for that right; "
-                + "GET /v1/\(missing.namespace)/rights shows those that it has.")
+                + "GET /v1/\(missing.namespace)/rights and 'freshet token inspect' show those that it has.")
         needs = Need(may: missing.may.rawValue, of: missing.of)
     }
 }

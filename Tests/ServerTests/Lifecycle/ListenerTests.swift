@@ -56,7 +56,7 @@ import Testing
     func takenAddress() async throws {
         try await TestServer.with { test in
             // Given
-            let free = FreePort.next()
+            let free = try await FreePort.shared.next()
             var configuration = configuration { $0.port = free }
             configuration.otherListeners = [.init(host: "127.0.0.1", port: test.port)]
             // When

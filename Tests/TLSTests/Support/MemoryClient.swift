@@ -59,6 +59,8 @@ final class MemoryClient {
         SSL_CTX_free(context)
     }
 
+    /// Whether the handshake is complete.
+    var isConnected: Bool { SSL_is_init_finished(session) == 1 }
     var version: String { String(cString: SSL_get_version(session)) }
     var isResumed: Bool { SSL_session_reused(session) == 1 }
     /// The session with its latest ticket; it lives as long as the process.
