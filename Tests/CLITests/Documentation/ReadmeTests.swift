@@ -1,5 +1,6 @@
 import Foundation
 import FreshetTestSupport
+import Glibc
 import Synchronization
 import Testing
 
@@ -31,6 +32,43 @@ struct ReadmeTests {
         // And the page names the libraries that scripts/shared.sh installs
         let packages = "libsqlite3-dev libcurl4-openssl-dev libssl-dev pkg-config"
         #expect(try Project.text(of: "scripts/shared.sh").contains(packages) && text.contains(packages))
+    }
+
+    @Test("the commands of 'Securing it' lead to a key that reads one collection", .timeLimit(.minutes(5)))
+    func theCommandsThatSecureAServer() async throws {
+        // Given the page's commands, in a new folder
+        let page = try Project.text(of: "README.md")
+        let section = try #require(excerpt(of: page, from: "## Securing it", to: "## In the tests"))
+        let commands = try #require(excerpt(of: section, from: "```sh\n", to: "```")).split(separator: "\n").map(String.init)
+        #expect(commands.count == 4 && commands.allSatisfy { $0.hasPrefix("freshet ") })
+        let folder = TemporaryDirectory()
+        let port = try await FreePort.shared.next()
+        let serve = try #require(commands.first).dropFirst("freshet ".count).replacing("./", with: folder.path + "/")
+        let process = try ChildProcess(
+            executable: Program.path,
+            arguments: serve.split(separator: " ").map(String.init) + ["--port", "\(port)", "--data", folder.file("data"), "--until-input-ends"])
+        for await line in process.lines where ServerProcess.url(in: line) != nil { break }
+        func run(_ command: String) async throws -> Program.Ending {
+            let variables = "export FRESHET_SERVER=http://127.0.0.1:\(port); freshet() { '\(Program.path)' \"$@\"; }"
+            return try await Program.shell("cd \(folder.path); \(variables); \(command)")
+        }
+        // When they run
+        var last = ""
+        for command in commands.dropFirst() {
+            let ending = try await run(command)
+            #expect(ending.status == 0, "\(command): \(ending.error)")
+            last = ending.output
+        }
+        // Then the device reads, and an error leads further where it may not
+        #expect(last == #"{"price":3}"#)
+        for command in ["put articles/1 2", "get orders/1"] {
+            let refused = try await run("freshet \(command) --namespace shop --token-file till.key")
+            #expect(refused.status == freshet.ExitStatus.noPermission.rawValue && refused.error.contains("freshet token inspect"))
+        }
+        #expect(try await run("freshet get articles/1 --namespace shop").status == freshet.ExitStatus.noPermission.rawValue)
+        #expect(try await run("freshet rights shop:articles/1 read --token-file till.key").output.contains("shop:articles allows it"))
+        process.send(SIGTERM)
+        #expect(await process.ending() == .exited(0))
     }
 
     @Test(.timeLimit(.minutes(5))) func theExampleRuns() async throws {
