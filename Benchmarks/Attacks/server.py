@@ -1,5 +1,6 @@
 """A separate server for each attack, with a fresh folder, on loopback."""
 
+import json
 import os
 import shutil
 import signal
@@ -12,15 +13,25 @@ UNUSED_ADDRESS = "127.0.0.77"
 
 
 class Server:
-    def __init__(self, program, options=()):
+    def __init__(self, program, options=(), config=None):
+        """`config` is the content of a configuration file, whose listeners have the port 0; `ports` are those of its addresses."""
         self.folder = tempfile.mkdtemp(prefix="freshet-attack-")
         self.data = os.path.join(self.folder, "data")
-        command = [program, "serve", "--port", "0", "--data", self.data, *options]
+        if config is None:
+            where = ["--port", "0"]
+        else:
+            path = os.path.join(self.folder, "freshet.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(config, file)
+            where = ["--config", path]
+        command = [program, "serve", *where, "--data", self.data, *options]
         self.log = open(os.path.join(self.folder, "log"), "wb")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
-        line = self.process.stdout.readline()
+        lines = [self.process.stdout.readline() for _ in (config or {}).get("listen", [None])]
+        line = lines[0]
         try:
-            self.port = int(line.strip().rsplit(":", 1)[1])
+            self.ports = [int(line.strip().rsplit(":", 1)[1]) for line in lines]
+            self.port = self.ports[0]
         except (IndexError, ValueError):
             self.stop()
             raise SystemExit(f"error: {program} did not say where it listens, but {line!r}") from None

@@ -26,7 +26,8 @@ struct AdminSocketTests {
         #expect(try await program("get", "articles/1").status == freshet.ExitStatus.noPermission.rawValue)
         // When its user makes a key, by the option and by the variable
         let till = folder.file("till.key")
-        let made = try await program("key", "create", "--admin-socket", socket, "--name", "till", "--allow", "default:articles:read", "--out", till)
+        let made = try await program(
+            "key", "create", "--admin-socket", socket, "--name", "till", "--allow", "default:articles:read", "--out", till)
         #expect(made.status == 0, "\(made.error)")
         let operate = ["FRESHET_ADMIN_SOCKET": socket]
         #expect(try await program(["key", "list"], variables: operate).output.contains(#""name":"till""#))
@@ -53,7 +54,8 @@ struct AdminSocketTests {
         // Then the socket has gone with the server, and the error says how to get one
         #expect(access(socket, F_OK) != 0)
         let gone = try await program("reload", "--admin-socket", socket)
-        #expect(gone.status == freshet.ExitStatus.unavailable.rawValue && gone.error.contains("freshet serve --admin-socket"), "\(gone.error)")
+        #expect(
+            gone.status == freshet.ExitStatus.unavailable.rawValue && gone.error.contains("freshet serve --admin-socket"), "\(gone.error)")
         let both = try await program("reload", "--admin-socket", socket, "--server", server.url)
         #expect(both.status == freshet.ExitStatus.usage.rawValue && both.error.contains("--admin-socket goes without --server"))
     }
@@ -61,7 +63,9 @@ struct AdminSocketTests {
     @Test func aFileHasListenersWithCertificatesByNameAndAReloadIsAllOrNothing() async throws {
         // Given a server with a plain address and one with two certificates
         let authority = try await TestAuthority()
-        let (shop, bank) = (try await authority.issue("shop", for: "DNS:shop.example"), try await authority.issue("bank", for: "DNS:bank.example"))
+        let (shop, bank) = (
+            try await authority.issue("shop", for: "DNS:shop.example"), try await authority.issue("bank", for: "DNS:bank.example")
+        )
         let next = try await authority.issue("next", for: "DNS:shop.example")
         let file = { (plain: String, collection: String) in
             """
@@ -72,7 +76,11 @@ struct AdminSocketTests {
              "anonymous": [{"ns": "default", "in": ["\(collection)"], "may": ["read"]}]}
             """
         }
+        let mismatched = try write(file("127.0.0.1:0", "articles").replacing(bank.key, with: shop.key), to: "mismatched.json")
+        let checked = try await Program()("config", "check", mismatched)
+        #expect(checked.status == freshet.ExitStatus.data.rawValue && checked.error.contains("is not the key of"), "\(checked.error)")
         let path = try write(file("127.0.0.1:0", "articles"), to: "freshet.json")
+        #expect(try await Program()("config", "check", path).status == 0)
         let process = try ChildProcess(
             executable: Program.path, arguments: ["serve", "--data", folder.file("data"), "--config", path, "--until-input-ends"])
         var urls: [String] = []
@@ -87,7 +95,8 @@ struct AdminSocketTests {
         // Then each name has its certificate, and all addresses the same records
         func ask(_ name: String) async throws -> CurlAnswer {
             try await curl([
-                "--cacert", authority.certificate, "--resolve", "\(name):\(port):127.0.0.1", "https://\(name):\(port)/v1/default/records/articles",
+                "--cacert", authority.certificate, "--resolve", "\(name):\(port):127.0.0.1",
+                "https://\(name):\(port)/v1/default/records/articles",
             ])
         }
         func presented(_ name: String) async throws -> String {

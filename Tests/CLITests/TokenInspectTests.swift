@@ -89,7 +89,8 @@ struct TokenInspectTests {
             ({ try token(["iss": #""https://b""#]) }, "'iss' is 'https://b', and the configuration has '\(Self.issuer)'"),
             ({ try token(id: "k2") }, "the token names 'k2' (ES256), and the issuer has 'k1' (ES256)"),
             ({ try token(by: .rs256) }, "'alg' is RS256, and the issuer may use ES256"),
-            ({ try token(by: other) }, "the signature does not match"), ({ try token(["exp": "1000", "iat": "900"]) }, "the token expired"),
+            ({ try token(by: other) }, "the signature does not match"),
+            ({ try token(["exp": "1000", "iat": "900"]) }, "the token expired"),
             ({ try token(["freshet_role": #""boss""#]) }, "the configuration has 'till'"),
             ({ try token(["freshet_role": nil]) }, "allows nothing: the issuer must set 'freshet'"),
             ({ try token(["sub": nil]) }, "the token has no 'sub'"), ({ try write("a.b.c", to: "token") }, "malformed"),
@@ -99,7 +100,8 @@ struct TokenInspectTests {
             // When
             let ending = try await program("token", "inspect", try path(), "--config", file)
             // Then
-            #expect(ending.status == freshet.ExitStatus.noPermission.rawValue && ending.error.contains(reason), "\(reason): \(ending.error)")
+            #expect(
+                ending.status == freshet.ExitStatus.noPermission.rawValue && ending.error.contains(reason), "\(reason): \(ending.error)")
         }
     }
 
@@ -114,18 +116,27 @@ struct TokenInspectTests {
             url = ServerProcess.url(in: line)
             if url != nil { break }
         }
-        let program = Program(server: try #require(url))
+        let found: String = try #require(url)
+        let program = Program(server: found)
         let till = try token()
         // Then an operation is allowed by a grant, or the error names the one that is missing
         let allowed = try await program("rights", "--token-file", till, "shop:carts/u7/1", "write")
-        #expect(allowed.status == 0 && allowed.output == "\(Self.issuer)|u7 may write shop:carts/u7/1: its grant of shop:carts/u7/* allows it\n")
+        #expect(
+            allowed.status == 0 && allowed.output == "\(Self.issuer)|u7 may write shop:carts/u7/1: its grant of shop:carts/u7/* allows it\n"
+        )
         #expect(try await program("rights", "--token-file", till, "--namespace", "shop", "articles", "read").status == 0)
         let refused = try await program("rights", "--token-file", till, "shop:articles/1", "write")
         #expect(refused.status == freshet.ExitStatus.noPermission.rawValue)
-        #expect(refused.error.contains("may not write shop:articles/1. It may write shop:carts/u7/*") && refused.error.contains("token inspect"))
+        #expect(
+            refused.error.contains("may not write shop:articles/1. It may write shop:carts/u7/*") && refused.error.contains("token inspect")
+        )
         #expect(try await program("rights", "--token-file", till, "shop:*", "drop").error.contains("It may drop nothing"))
-        #expect(try await program("rights", "--admin-socket", folder.file("admin.sock"), "shop:*", "drop").output.hasPrefix("operator may drop"))
-        for (arguments, reason) in [(["a/1", "eat"], "is no verb"), (["shop:a b", "read"], ""), (["shop:a", "read", "--namespace", "b"], "leave out")] {
+        #expect(
+            try await program("rights", "--admin-socket", folder.file("admin.sock"), "shop:*", "drop").output.hasPrefix("operator may drop")
+        )
+        for (arguments, reason) in [
+            (["a/1", "eat"], "is no verb"), (["shop:a b", "read"], ""), (["shop:a", "read", "--namespace", "b"], "leave out"),
+        ] {
             let usage = try await program(["rights"] + arguments)
             #expect(usage.status == freshet.ExitStatus.usage.rawValue && usage.error.contains(reason), "\(usage.error)")
         }
@@ -138,7 +149,9 @@ struct TokenInspectTests {
             try write("nonsense", to: "wrong"), try token(["aud": #""other""#]), folder.file("key"),
         ] {
             let ending = try await program("get", "--token-file", path, "--namespace", "shop", "orders/1")
-            #expect(ending.status == freshet.ExitStatus.noPermission.rawValue && ending.error.contains("freshet token inspect"), "\(ending.error)")
+            #expect(
+                ending.status == freshet.ExitStatus.noPermission.rawValue && ending.error.contains("freshet token inspect"),
+                "\(ending.error)")
         }
         process.send(SIGTERM)
         #expect(await process.ending() == .exited(0))

@@ -5,7 +5,9 @@ import Subprocess
 import Testing
 
 /// TLS over sockets: a server in this process, and the clients `openssl s_client`, `curl` and the SDK.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: TestAuthority.isAvailable, "the program openssl, which makes the certificates, is not in the PATH"))
+@Suite(
+    .timeLimit(.minutes(5)),
+    .enabled(if: TestAuthority.isAvailable, "the program openssl, which makes the certificates, is not in the PATH"))
 struct EncryptionTests {
     /// A server with a certificate of a new authority.
     private struct Fixture: Sendable {

@@ -28,7 +28,8 @@ struct HandshakeTests {
             configuration.layers = tls
             var router = Router()
             router.on(.get, "/ok") { _, exchange in exchange.respond(Response(status: .ok, body: Array("ok".utf8))) }
-            server = HTTPServer(configuration: configuration, router: router, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            server = HTTPServer(
+                configuration: configuration, router: router, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             port = try server.start().port
         }
 

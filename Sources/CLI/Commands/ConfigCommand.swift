@@ -18,7 +18,8 @@ struct ConfigCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check a file without starting a server.",
         discussion: """
-            Checks all that 'freshet serve --config' checks before it listens. An error states the line and the byte.
+            Checks all that 'freshet serve --config' checks before it listens, the certificates included. An error states the
+            line and the byte, or the file.
 
             EXAMPLES
               freshet config check freshet.json
@@ -27,7 +28,8 @@ struct ConfigCheck: ParsableCommand {
     @Argument(help: "The file; - for standard input.", completion: .file(extensions: ["json"])) var file: String
 
     func run() throws {
-        _ = try ConfigurationFile(path: file).settings(RecordServerConfiguration())
+        let settings = try ConfigurationFile(path: file).settings(RecordServerConfiguration())
+        do throws(RecordServerError) { try settings.checkCertificates() } catch { throw CommandFailure(error) }
         StandardStream.output.printLine("\(file) is valid")
     }
 }

@@ -12,7 +12,7 @@ struct KeyCommand: AsyncParsableCommand {
         commandName: "key",
         abstract: "Make, list and revoke the keys of a server that requires them.",
         discussion: """
-            A server that is started with --require-keys answers only requests with a key. Whoever may open its admin socket
+            A server that is started with --require-keys answers only requests with a key. A process that can open its admin socket
             makes keys without one. An administrator's key may do everything and make others, also from other machines. Without
             a socket, the first one is made in the server's folder while the server does not run.
 
@@ -105,7 +105,8 @@ struct KeyCreate: AsyncParsableCommand {
             }
             return try secret.show(key.token, id: key.id)
         }
-        let made = try await NewKey(options.operatorRemote().reply(.post, "/admin/keys", fields: [.contentType: Content.json], body: writer.bytes))
+        let made = try await NewKey(
+            options.operatorRemote().reply(.post, "/admin/keys", fields: [.contentType: Content.json], body: writer.bytes))
         try secret.show(made.token, id: made.id)
     }
 }

@@ -3,6 +3,7 @@ import FreshetClient
 import FreshetTransport
 import FreshetTrust
 import FreshetWire
+import HTTPTypes
 
 /// `freshet rights`: whether a key or token allows an operation.
 struct RightsCommand: AsyncParsableCommand {
@@ -36,7 +37,9 @@ struct RightsCommand: AsyncParsableCommand {
             throw ValidationError("'\(verb)' is no verb: it takes \(Verb.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         do { _ = try KeyRange(range: parts.range) } catch { throw ValidationError("\(error)") }
-        guard parts.namespace == nil || options.namespace == nil else { throw ValidationError("the key names a namespace: leave out --namespace") }
+        guard parts.namespace == nil || options.namespace == nil else {
+            throw ValidationError("the key names a namespace: leave out --namespace")
+        }
     }
 
     func run() async throws {
@@ -48,7 +51,8 @@ struct RightsCommand: AsyncParsableCommand {
         let answer = try RightsAnswer(try await remote.reply(.get, remote.namespace.path + "/rights"), verb)
         let (principal, address) = (answer.principal, "\(remote.namespace):\(range.rangeText)")
         guard let grant = answer.ranges.first(where: { $0.covers(range) }) else {
-            let ranges = answer.ranges.isEmpty ? "nothing" : answer.ranges.map { "\(remote.namespace):\($0.rangeText)" }.joined(separator: ", ")
+            let ranges =
+                answer.ranges.isEmpty ? "nothing" : answer.ranges.map { "\(remote.namespace):\($0.rangeText)" }.joined(separator: ", ")
             throw CommandFailure(
                 .noPermission,
                 "\(principal) may not \(verb.rawValue) \(address). It may \(verb.rawValue) \(ranges). Ask the operator for the grant "

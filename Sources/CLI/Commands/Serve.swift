@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Make a socket for operators: whoever may open it, this user alone, may do everything without a key. All other addresses then \
+            Make a socket for operators: processes of this user, which can open it, may do everything without a key. All other addresses then \
             serve neither /admin nor /metrics.
             """, valueName: "path"), completion: .file())
     var adminSocket: String?
@@ -116,7 +116,8 @@ struct Serve: AsyncParsableCommand {
         let options: [(String, Bool)] = [
             ("--host", host != nil), ("--port", port != nil), ("--open", open), ("--require-keys", requireKeys),
             ("--tls-certificate", tlsCertificate != nil), ("--tls-key", tlsKey != nil), ("--tls-client-ca", tlsClientCa != nil),
-            ("--admin-socket", adminSocket != nil), ("--recent-limit", recentLimit != nil), ("--request-memory", requestMemory != nil), ("--answer-memory", answerMemory != nil),
+            ("--admin-socket", adminSocket != nil), ("--recent-limit", recentLimit != nil), ("--request-memory", requestMemory != nil),
+            ("--answer-memory", answerMemory != nil),
             ("--connections-per-address", connectionsPerAddress != nil), ("--trusted-proxy", !trustedProxy.isEmpty),
             ("--host-name", !hostName.isEmpty), ("--allow-origin", !allowOrigin.isEmpty), ("--test-faults", testFaults),
         ]

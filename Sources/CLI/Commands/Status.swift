@@ -18,7 +18,7 @@ struct Status: AsyncParsableCommand {
     @OptionGroup var options: RemoteOptions
 
     func run() async throws {
-        // Where there is an admin socket, only that one tells.
+        // Where there is an admin socket, only that one has the endpoint.
         if ready { return _ = try await options.operatorRemote().reply(.get, "/readyz") }
         let remote = try options.remote()
         let status = try await remote.ask(.get, remote.namespace.path, as: NamespaceStatus.self)

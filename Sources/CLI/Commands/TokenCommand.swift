@@ -58,13 +58,16 @@ struct TokenInspect: AsyncParsableCommand {
     private static func show(key: [UInt8]) throws(CommandFailure) {
         do throws(AccessKeyError) {
             let key = try AccessKey(key)
-            show([("key", key.id.text), ("check", "right"), ("rights", "those that the server has for it: freshet rights, freshet key list")])
+            show([
+                ("key", key.id.text), ("check", "right"), ("rights", "those that the server has for it: freshet rights, freshet key list"),
+            ])
         } catch { throw CommandFailure(.noPermission, error.description) }
     }
 
     private static func show(_ lines: [(name: String, value: String)]) {
         for (name, value) in lines {
-            StandardStream.output.printLine(name + String(repeating: " ", count: max(1, 12 - name.count)) + StandardStream.output.visible(value))
+            StandardStream.output.printLine(
+                name + String(repeating: " ", count: max(1, 12 - name.count)) + StandardStream.output.visible(value))
         }
     }
 

@@ -13,7 +13,7 @@ struct TokenReport {
             ("algorithm", contents.algorithm.rawValue + key), ("issuer", contents.issuer), ("subject", contents.subject),
             ("audience", contents.audiences.isEmpty ? nil : contents.audiences.joined(separator: ", ")), ("id", contents.tokenID),
             ("issued", contents.issuedAt.map(Self.time)), ("valid from", contents.notBefore.map(Self.time)),
-            ("expires", contents.expires.map(Self.time)), ("asks for", contents.hasGrants ? "grants of its own" : role),
+            ("expires", contents.expires.map(Self.time)), ("asks for", contents.hasGrants ? "the grants in 'freshet'" : role),
         ]
         return parts.map { ($0.0, $0.1 ?? "none") }
     }
@@ -23,7 +23,8 @@ struct TokenReport {
         let grants = token.rights.grants.flatMap { grant in
             grant.ranges.ranges.map { "\(grant.namespaces):\($0.rangeText):\(grant.verbs.verbs.map(\.rawValue).joined(separator: ","))" }
         }
-        return [("valid", "yes"), ("principal", token.principal.text)] + grants.enumerated().map { ($0.offset == 0 ? "rights" : "", $0.element) }
+        return [("valid", "yes"), ("principal", token.principal.text)]
+            + grants.enumerated().map { ($0.offset == 0 ? "rights" : "", $0.element) }
     }
 
     /// Why a valid token allows nothing.

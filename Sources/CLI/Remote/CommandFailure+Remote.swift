@@ -28,7 +28,8 @@ extension CommandFailure {
         case .couldNotConnect where server.hasPrefix("unix:"):
             self.init(
                 .unavailable,
-                "\(server): \(error.description); `freshet serve --admin-socket PATH` makes the socket, and only the server's user may open it")
+                "\(server): \(error.description); `freshet serve --admin-socket PATH` makes the socket, and only the server's user may open it"
+            )
         case .couldNotConnect, .couldNotResolve, .tls:
             self.init(.unavailable, "\(server): \(error.description); `freshet serve` starts one, --server names another")
         case .untrusted: self.init(.unavailable, "\(server): \(error.description), with --ca")

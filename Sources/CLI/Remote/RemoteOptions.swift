@@ -61,7 +61,9 @@ struct RemoteOptions: ParsableArguments {
     /// names a server or a token.
     func operatorRemote(environment: Environment = .current) throws -> Remote {
         var options = self
-        if options.adminSocket == nil, !namesServer, let path = environment["FRESHET_ADMIN_SOCKET"], !path.isEmpty { options.adminSocket = path }
+        if options.adminSocket == nil, !namesServer, let path = environment["FRESHET_ADMIN_SOCKET"], !path.isEmpty {
+            options.adminSocket = path
+        }
         return try options.remote(environment: environment)
     }
 

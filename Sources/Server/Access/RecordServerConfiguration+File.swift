@@ -47,7 +47,8 @@ extension RecordServerConfiguration {
     func fixedSettings(changedBy other: RecordServerConfiguration) -> [String] {
         let settings: [(String, Bool)] = [
             ("listen", listeners.map(\.place) != other.listeners.map(\.place)),
-            ("admin", adminSocket != other.adminSocket || (adminListener == nil) != (other.adminListener == nil)), ("proxies", trustedProxies != other.trustedProxies),
+            ("admin", adminSocket != other.adminSocket || (adminListener == nil) != (other.adminListener == nil)),
+            ("proxies", trustedProxies != other.trustedProxies),
             ("quotas.address.connections", connectionsPerAddress != other.connectionsPerAddress),
             ("quotas.address.handshakes", quotas.address.handshakes != other.quotas.address.handshakes),
             ("quotas.server.requests", requestMemory != other.requestMemory),

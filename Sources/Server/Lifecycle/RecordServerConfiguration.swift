@@ -53,7 +53,7 @@ public struct RecordServerConfiguration: Sendable {
     public var tls: TLS?
     /// Further addresses to listen on, each with its own certificates.
     package var otherListeners: [Listener] = []
-    /// The path of a Unix socket for operators, with mode 0600: whoever may open it may do everything, without a key. Its folder must not be
+    /// The path of a Unix socket for operators, with mode 0600: a process that can open it may do everything, without a key. Its folder must not be
     /// writable by others. With it, all other listeners serve only `/v1/…`, `/healthz` and `/openapi.json`.
     public var adminSocket: String?
     /// An address for operators in place of the socket; they need an administrator's key there.
@@ -217,7 +217,8 @@ public struct RecordServerConfiguration: Sendable {
         feed.totalBytes = recentTotalBytes
         feed.inlineBytes = inlineBytes
         return ServerCore.Settings(
-            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), quotas: quotas.namespace, rules: policy.rules)
+            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), quotas: quotas.namespace,
+            rules: policy.rules)
     }
 
     var policy: AccessPolicy {

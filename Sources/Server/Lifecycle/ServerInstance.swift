@@ -1,6 +1,7 @@
 import Dispatch
 internal import FreshetPlatform
 import FreshetSocketHTTP
+import FreshetTrust
 import FreshetWire
 import Logging
 import Synchronization
@@ -64,7 +65,7 @@ final class ServerInstance: Sendable {
         }
     }
 
-    /// Takes the parts of a configuration that a running server can take: who may do what, and certificates. Waiting readers
+    /// Takes the parts of a configuration that a running server can take: rights, limits and certificates. Waiting readers
     /// are answered with their position, so that each comes back under its new rights. Blocks on the disk.
     func reload(_ configuration: RecordServerConfiguration) throws(RecordServerError) {
         guard let access = core.access else {

@@ -17,7 +17,13 @@ extension RecordServerConfiguration {
     /// All addresses, the first one being that of ``host`` and ``port``, and the operators' the last one.
     var listeners: [Listener] { [Listener(host: host, port: port, tls: tls)] + otherListeners + (adminListener.map { [$0] } ?? []) }
 
-    /// Whether operators have a listener of their own.
+    /// Reads and checks the certificates of all listeners. Blocks on the disk.
+    package func checkCertificates() throws(RecordServerError) {
+        let logger = Logger(label: "freshet.check")
+        for tls in listeners.compactMap(\.tls) { _ = try ServerCertificates(tls, .system, logger) }
+    }
+
+    /// Whether operators have a separate listener.
     var hasAdminListener: Bool { adminSocket != nil || adminListener != nil }
 }
 
@@ -82,6 +88,7 @@ final class ServerListeners: Sendable {
 
     /// Keeps another server from replacing the socket between its check and its replacement.
     private static func lock(_ path: String) throws(RecordServerError) -> FileLock {
+        do throws(SocketHTTPError) { try HTTPListener.Place.checkFolder(ofSocket: path) } catch { throw RecordServerError(error) }
         do throws(FileLock.Failure) { return try FileLock(path: path + ".lock") } catch {
             switch error {
             case .held: throw RecordServerError(.socketInUse(path: path))

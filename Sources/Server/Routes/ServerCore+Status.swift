@@ -1,5 +1,6 @@
 import FreshetSocketHTTP
 import FreshetWire
+import Logging
 
 extension ServerCore {
     /// `GET /v1`: the server, its limits, and those of its namespaces in which the request may do anything.
@@ -64,7 +65,8 @@ extension ServerCore {
     @Sendable func reloadConfiguration(_ context: RequestContext) {
         context.later { [self] in
             do throws(RecordServerError) { try reload() } catch {
-                throw Problem(.invalidRequest, "Nothing was applied, and the former configuration stays in force: \(error.description)", status: 409)
+                throw Problem(
+                    .invalidRequest, "Nothing was applied, and the former configuration stays in force: \(error.description)", status: 409)
             }
             logger.notice("the configuration was read again")
             context.respond(Response(json: Array(#"{"reloaded":true}"#.utf8), at: nil), endsSession: true)

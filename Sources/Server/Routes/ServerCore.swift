@@ -110,7 +110,10 @@ final class ServerCore: Sendable {
     func onReload(_ action: @escaping @Sendable () throws(RecordServerError) -> Void) { reloading.withLock { $0 = action } }
 
     /// Reads the server's configuration again. Blocks on the disk.
-    func reload() throws(RecordServerError) { try reloading.withLock { $0 }?() }
+    func reload() throws(RecordServerError) {
+        let action = reloading.withLock { $0 }
+        try action?()
+    }
 
     func statistics() -> HTTPServerStatistics? { server.withLock { $0.value }?.statistics() }
 
@@ -183,7 +186,7 @@ final class ServerCore: Sendable {
                     let isOperator = roles.isOperator(request)
                     if !isOperator { try check(request) }
                     if let access, endpoint.needsSession {
-                        switch isOperator ? .session(.operator) : try sender(of: request, to: endpoint, access) {
+                        switch try isOperator ? AccessControl.Sender.session(.operator) : sender(of: request, to: endpoint, access) {
                         case .session(let session): context.session = session
                         case .unverified(let token, let client):
                             return access.verify(token, from: client) { [context] session in

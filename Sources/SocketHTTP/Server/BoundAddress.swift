@@ -12,5 +12,7 @@ public struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     package var isSocket = false
 
     /// The root URL: `http://127.0.0.1:8180`, `https://[::1]:8180`; or `unix:/run/freshet/admin.sock`.
-    public var description: String { isSocket ? "unix:\(host)" : "\(isEncrypted ? "https" : "http")://\(isVersion6 ? "[\(host)]" : host):\(port)" }
+    public var description: String {
+        isSocket ? "unix:\(host)" : "\(isEncrypted ? "https" : "http")://\(isVersion6 ? "[\(host)]" : host):\(port)"
+    }
 }

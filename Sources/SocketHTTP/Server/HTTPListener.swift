@@ -5,6 +5,9 @@ package struct HTTPListener: Sendable {
         case address(host: String, port: Int)
         /// The path of a Unix socket, which only the user of the process may open.
         case socket(path: String)
+
+        /// Refuses a path in a folder where another user may replace the socket, before anything is made there.
+        package static func checkFolder(ofSocket path: String) throws(SocketHTTPError) { try SocketFile.checkFolder(of: path) }
     }
 
     package var place: Place

@@ -16,7 +16,8 @@ package struct ListeningSocket: Sendable {
     }
 
     private init(path: String, backlog: Int) throws(SocketHTTPError) {
-        (descriptor, file) = try SocketFile.listen(path, backlog: backlog)
+        let socket = try SocketFile.listen(path, backlog: backlog)
+        (descriptor, file) = (socket.descriptor, socket.file)
         address = BoundAddress(host: path, port: 0, isVersion6: false, isSocket: true)
     }
 

@@ -1,3 +1,4 @@
+import CFreshetLinux
 import Glibc
 
 /// The file of a Unix socket, at which only the user of the process may connect.
@@ -10,7 +11,7 @@ struct SocketFile: Sendable {
     /// is not. Two processes must not do this at once: the caller has a lock.
     ///
     /// - Returns: the descriptor, non-blocking and closed on exec, and the file.
-    static func listen(_ path: String, backlog: Int) throws(SocketHTTPError) -> (Int32, SocketFile) {
+    static func listen(_ path: String, backlog: Int) throws(SocketHTTPError) -> (descriptor: Int32, file: SocketFile) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -46,8 +47,8 @@ struct SocketFile: Sendable {
         unlink(path)
     }
 
-    /// A folder in which another user may replace the file lets that user receive what operators send.
-    private static func checkFolder(of path: String) throws(SocketHTTPError) {
+    /// A folder in which another user may replace the file lets that user receive the requests of operators.
+    static func checkFolder(of path: String) throws(SocketHTTPError) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         var status = stat()

@@ -104,7 +104,9 @@ extension Configuration.Listener {
             return true
         }
         guard let address else { throw reader.fail(#"a listener takes an address, such as {"address": "127.0.0.1:8180"}"#) }
-        guard authority == nil || !certificates.isEmpty else { throw reader.fail("'clientAuthority' takes 'tls' beside it: add the server's certificate") }
+        guard authority == nil || !certificates.isEmpty else {
+            throw reader.fail("'clientAuthority' takes 'tls' beside it: add the server's certificate")
+        }
         (host, port, self.certificates, clientAuthority) = (address.host, address.port, certificates, authority)
     }
 }

@@ -16,7 +16,7 @@ package struct Principal: Hashable, Sendable, CustomStringConvertible {
     /// The holder of no credential. No key and no token has this name.
     package static let anonymous = Principal(text: "anonymous")
 
-    /// Whoever may open the admin socket. No key and no token has this name.
+    /// The holder of the admin socket. No key and no token has this name.
     package static let `operator` = Principal(text: "operator")
 
     package static func == (left: Principal, right: Principal) -> Bool { ByteIdentity.areEqual(left.text, right.text) }

@@ -46,7 +46,9 @@ struct ReadmeTests {
         let serve = try #require(commands.first).dropFirst("freshet ".count).replacing("./", with: folder.path + "/")
         let process = try ChildProcess(
             executable: Program.path,
-            arguments: serve.split(separator: " ").map(String.init) + ["--port", "\(port)", "--data", folder.file("data"), "--until-input-ends"])
+            arguments: serve.split(separator: " ").map(String.init) + [
+                "--port", "\(port)", "--data", folder.file("data"), "--until-input-ends",
+            ])
         for await line in process.lines where ServerProcess.url(in: line) != nil { break }
         func run(_ command: String) async throws -> Program.Ending {
             let variables = "export FRESHET_SERVER=http://127.0.0.1:\(port); freshet() { '\(Program.path)' \"$@\"; }"

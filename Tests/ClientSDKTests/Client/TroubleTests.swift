@@ -4,6 +4,7 @@ import FreshetSQLite
 import FreshetServer
 import FreshetTestSupport
 import FreshetTrust
+import FreshetWire
 import Testing
 
 @Suite struct TroubleTests {

@@ -54,7 +54,7 @@ import Testing
             """#
         var configuration = RecordServerConfiguration()
         let file = try Configuration(json: Array(text.utf8), rules: RecordServerConfiguration.fileRules)
-        try configuration.take(file) { $0.hasPrefix("/") ? $0 : "/etc/\($0)" }
+        try configuration.take(file, resolve: { $0.hasPrefix("/") ? $0 : "/etc/\($0)" })
         // Then
         #expect(configuration.host == "0.0.0.0" && configuration.port == 1 && configuration.requiresKeys)
         #expect(
@@ -163,7 +163,8 @@ import Testing
     func refusedReload() async throws {
         try await TestServer.with(Self.configuration(Self.readers)) { test in
             for (other, name) in [
-                (try Self.configuration(listen: "127.0.0.1:1"), "listen"), (try Self.configuration(#""admin":{"socket":"/run/a"}"#), "admin"),
+                (try Self.configuration(listen: "127.0.0.1:1"), "listen"),
+                (try Self.configuration(#""admin":{"socket":"/run/a"}"#), "admin"),
                 (try Self.configuration(#""quotas":{"address":{"handshakes":"1/s"}}"#), "quotas.address.handshakes"),
                 (try Self.configuration(#""quotas":{"server":{"feeds":"1MiB"}}"#), "quotas.server.feeds"),
                 (try Self.configuration(#""quotas":{"server":{"requests":"1MiB"}}"#), "requestMemory"),

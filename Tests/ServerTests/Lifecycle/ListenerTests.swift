@@ -98,7 +98,7 @@ import Testing
 
     // MARK: The admin socket
 
-    @Test("whoever opens the admin socket is the operator, under any host and with any credential", arguments: [false, true])
+    @Test("a process that opens the admin socket is the operator, under any host and with any credential", arguments: [false, true])
     func operates(requiresKeys: Bool) async throws {
         try await TestServer.with(configuration { $0.requiresKeys = requiresKeys }) { test in
             // Given
@@ -185,7 +185,7 @@ import Testing
         #expect(bound == 0)
         close(descriptor)
         // When a server starts, and another one
-        try await TestServer.with(configuration()) { test in
+        try await TestServer.with(configuration()) { (test: TestServer) async throws in
             #expect(try await operate(test, "GET", "/readyz").status == 200)
             let error = #expect(throws: RecordServerError.self) { try RecordServer.running(configuration()) }
             #expect(error?.description.contains("another process listens at \(path)") == true)
@@ -253,7 +253,7 @@ import Testing
         try await TestServer.with(first) { test in
             let status = { (collection: String) in try await test.request("GET", "/v1/shop/records/\(collection)").status }
             #expect(try await status("articles") == 200)
-            // When the source is not valid, or changes what is fixed
+            // When the source is not valid, or changes a fixed setting
             let refused = try await operate(test, "POST", "/admin/reload")
             #expect(refused.status == 409 && refused.problem?.detail.contains("line 3 is wrong") == true)
             next.withLock { $0 = .success(configuration { $0.port = 1 }) }
@@ -270,6 +270,8 @@ import Testing
             #expect(try await test.request("POST", "/admin/reload").status == 404)
         }
         // And a server without a source has nothing to read
-        try await TestServer.with(configuration()) { test in #expect(try await operate(test, "POST", "/admin/reload").status == 200) }
+        try await TestServer.with(configuration()) { (test: TestServer) async throws in
+            #expect(try await operate(test, "POST", "/admin/reload").status == 200)
+        }
     }
 }

@@ -107,7 +107,8 @@ import Testing
         #expect(try fixture.store.state(of: fixture.namespace).epoch == epoch)
     }
 
-    @Test("a refused submission leaves the others of its transaction, and its cached rows are the stored ones", arguments: StoreKind.allCases)
+    @Test(
+        "a refused submission leaves the others of its transaction, and its cached rows are the stored ones", arguments: StoreKind.allCases)
     func group(_ kind: StoreKind) throws {
         // Given
         let fixture = try StoreFixture(kind)
