@@ -1,20 +1,16 @@
 package import FreshetWire
 
 extension ChangeFeed {
-    /// Applies a commit. `changes` and `batches`, the revisions of its atomic batches, are in revision order;
-    /// `position` is the namespace's position after the commit.
+    /// Applies a commit, or several. `changes` and `batches`, the revisions of atomic batches, are in revision order;
+    /// `position` is the namespace's position after them, in the feed's epoch. All changes after the head are among
+    /// them, but for those that a later one replaces.
     ///
     /// Wakes the groups that want one of the changes and no other. O(changes · groups found), not O(waiters).
-    /// Ignores a commit at or before the head; a commit of another epoch begins a new history.
+    /// Ignores a commit at or before the head.
     package mutating func commit(
         _ changes: [Change], batches: [ClosedRange<Revision>] = [], at position: Cursor
     ) -> [FeedDelivery<Waiter>] {
-        guard position.epoch == head.epoch else {
-            let base = changes.first.flatMap { Revision($0.revision.number - 1) } ?? position.revision
-            return reset(to: Cursor(epoch: position.epoch, revision: base))
-                + commit(changes, batches: batches, at: position)
-        }
-        guard position.revision > head.revision else { return [] }
+        guard position.epoch == head.epoch, position.revision > head.revision else { return [] }
         let before = head.revision
         pages.dropLatest()
         var batches = batches[...]
@@ -150,7 +146,7 @@ extension ChangeFeed {
     }
 
     /// Asks again for the waiters that knew a later position than the feed, once the head has reached it.
-    private mutating func wakeGroupsAhead() -> [FeedDelivery<Waiter>] {
+    mutating func wakeGroupsAhead() -> [FeedDelivery<Waiter>] {
         var deliveries: [FeedDelivery<Waiter>] = []
         for group in groups.ahead {
             guard let present = groups[group], let target = present.target,

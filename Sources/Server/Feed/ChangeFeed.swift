@@ -11,10 +11,14 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
 
     package internal(set) var head: Cursor
     let limits: FeedLimits
+    /// Whether other servers write to the store, so that it may be ahead of the feed although every writer of this
+    /// server has been answered.
+    private let isShared: Bool
     var recent: RecentChanges
     var waiters = WaiterTable<Waiter>()
     var groups = GroupTable()
     var pages = RecentPages()
+    var sequencer = CommitSequencer()
     /// The epoch before the current one. Its positions are no longer valid.
     var previousEpoch: Epoch?
     var nextKeepAlive: Int64?
@@ -27,8 +31,9 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     private var scanned: Cursor?
 
     /// Creates a feed that begins at `position`. The store answers for everything before it.
-    package init(position: Cursor, limits: FeedLimits = FeedLimits()) {
+    package init(position: Cursor, limits: FeedLimits = FeedLimits(), isShared: Bool = false) {
         head = position
+        self.isShared = isShared
         self.limits = limits
         recent = RecentChanges(floor: position.revision, limits: limits)
     }
@@ -54,6 +59,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         clock = max(clock, now)
         switch since {
         case .start: return .scan(.start)
+        // A client that has written at another server must not be sent back to before its write.
+        case .now where isShared: return .scan(.now)
         case .now:
             let encoder = PageEncoder(limit: 0, pageBytes: 0)
             return .reply(.page(encoder.page(at: head.issued(to: subscription.part), upToDate: true)))

@@ -14,6 +14,8 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
             var lastUse: Int64
             /// The bytes of the recent changes that the registry's total includes.
             fileprivate var counted = 0
+            /// Whether another server has announced a commit while the feed was not open yet.
+            fileprivate var isAnnounced = false
             /// Set once the entry has left the registry. A caller that still holds the entry looks the namespace up again.
             var isEvicted = false
         }
@@ -59,23 +61,20 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
 
     let metrics: FeedMetrics
     private let limits: FeedLimits
-    private let position: @Sendable (Namespace) throws(StoreError) -> Cursor
+    private let source: FeedSource
     private let deliver: @Sendable (FeedDelivery<Reader>) -> Void
     private let directory = Mutex(NamespaceFeeds<Entry>())
     private let isDraining = Atomic<Bool>(false)
     /// The bytes of the recent changes of all feeds.
     private let recentBytes = Atomic<Int>(0)
 
-    /// - Parameters:
-    ///   - position: the position of a namespace in the store.
-    ///   - deliver: carries out one delivery. It must not call the registry.
+    /// - Parameter deliver: carries out one delivery. It must not call the registry.
     init(
-        limits: FeedLimits, metrics: FeedMetrics, position: @escaping @Sendable (Namespace) throws(StoreError) -> Cursor,
-        deliver: @escaping @Sendable (FeedDelivery<Reader>) -> Void
+        limits: FeedLimits, metrics: FeedMetrics, source: FeedSource, deliver: @escaping @Sendable (FeedDelivery<Reader>) -> Void
     ) {
         self.limits = limits
         self.metrics = metrics
-        self.position = position
+        self.source = source
         self.deliver = deliver
     }
 
@@ -96,13 +95,19 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
     /// Opens the feed at the store's position. The entry is in the directory before the store is read: a later commit
     /// finds the entry, and an earlier one is included in the position.
     private func open(_ entry: Entry, _ namespace: Namespace) throws(StoreError) {
-        let cursor = try position(namespace)
-        entry.state.withLock { begin(&$0, at: cursor) }
+        let cursor = try source.position(namespace)
+        let after = entry.state.withLock { state -> Cursor? in
+            begin(&state, at: cursor)
+            guard state.isAnnounced else { return nil }
+            state.isAnnounced = false
+            return state.feed?.requireRead()
+        }
+        if let after { read(entry, namespace, after: after) }
     }
 
     private func begin(_ state: inout Entry.State, at position: Cursor) {
         guard state.feed == nil, !state.isEvicted else { return }
-        state.feed = ChangeFeed(position: position, limits: limits)
+        state.feed = ChangeFeed(position: position, limits: limits, isShared: source.isShared)
         if isDraining.load(ordering: .sequentiallyConsistent) { _ = state.feed?.drain() }
     }
 
@@ -125,14 +130,44 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
     func publish(_ commits: [NamespaceCommit]) {
         for commit in commits where commit.isReset || !commit.changes.isEmpty {
             guard let entry = directory.withLock({ $0[commit.namespace] }) else { continue }
-            run(entry) { state in
+            update(entry, commit.namespace) { state in
                 // The entry exists but is not open: the store may have been read before this commit, so the feed begins
                 // before it.
                 begin(&state, at: commit.base)
-                return state.feed?.commit(commit.changes, batches: commit.batches, at: commit.cursor)
+                return state.feed?.publish(commit)
             }
         }
         if recentBytes.load(ordering: .relaxed) > limits.totalBytes { evictUnused() }
+    }
+
+    /// Reads the store up to a position that another server has announced, if a feed of this server is behind it.
+    func follow(_ namespace: Namespace, to position: Cursor) {
+        guard let entry = directory.withLock({ $0[namespace] }) else { return }
+        let after = entry.state.withLock { state -> Cursor? in
+            guard state.feed != nil else {
+                // The store may have been read before the announced commit.
+                state.isAnnounced = true
+                return nil
+            }
+            return state.feed?.note(announced: position)
+        }
+        if let after { read(entry, namespace, after: after) }
+    }
+
+    /// The namespaces that have feeds, whose positions a server that has missed announcements compares with the store.
+    var followed: [Namespace] { entries().map(\.0) }
+
+    private func read(_ entry: Entry, _ namespace: Namespace, after cursor: Cursor) {
+        source.later { [self] in
+            let read = source.read(cursor, namespace)
+            update(entry, namespace) { state in
+                guard let read else {
+                    state.feed?.failRead()
+                    return nil
+                }
+                return state.feed?.finish(read)
+            }
+        }
     }
 
     /// Evicts the recent changes of the feeds unused for longest, until all feeds together are within the budget.
@@ -159,7 +194,10 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
     /// Ends the waits whose deadline has passed, and evicts unused feeds.
     func expire(now: Int64) {
         for (namespace, entry) in entries() {
-            run(entry) { $0.feed?.expire(now: now) }
+            update(entry, namespace) { state in
+                guard let deliveries = state.feed?.expire(now: now) else { return nil }
+                return FeedUpdate(deliveries: deliveries, read: state.feed?.retryRead())
+            }
             evictIdle(namespace, entry, now)
         }
     }
@@ -216,13 +254,25 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
     private func entries() -> [(Namespace, Entry)] { directory.withLock { $0.all } }
 
     private func run(_ entry: Entry, _ event: (inout sending Entry.State) -> sending [FeedDelivery<Reader>]?) {
+        _ = handOver(entry) { state in event(&state).map { FeedUpdate(deliveries: $0) } }
+    }
+
+    private func update(
+        _ entry: Entry, _ namespace: Namespace, _ event: (inout sending Entry.State) -> sending FeedUpdate<Reader>?
+    ) {
+        if let after = handOver(entry, event) { read(entry, namespace, after: after) }
+    }
+
+    /// Hands over the deliveries of an event, and returns where the store has to be read.
+    private func handOver(_ entry: Entry, _ event: (inout sending Entry.State) -> sending FeedUpdate<Reader>?) -> Cursor? {
         entry.delivery.withLock { _ in
-            let deliveries = entry.state.withLock { state in
-                let deliveries = event(&state)
+            let update = entry.state.withLock { state in
+                let update = event(&state)
                 count(&state)
-                return deliveries
+                return update
             }
-            for delivery in deliveries ?? [] { deliver(delivery) }
+            for delivery in update?.deliveries ?? [] { deliver(delivery) }
+            return update?.read
         }
     }
 
@@ -239,13 +289,5 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
             }
             if isIdle { directory[namespace] = nil }
         }
-    }
-}
-
-extension NamespaceCommit {
-    /// The namespace's position before the commit. Every change of a commit takes the next revision.
-    fileprivate var base: Cursor {
-        let before = changes.first.flatMap { Revision($0.revision.number - 1) }
-        return Cursor(epoch: cursor.epoch, revision: before ?? cursor.revision)
     }
 }

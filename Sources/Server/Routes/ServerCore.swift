@@ -52,9 +52,18 @@ final class ServerCore: Sendable {
     ) {
         let metrics = ServerMetrics()
         let identifier = store.identifier
-        let feeds = FeedRegistry<FeedReader>(
-            limits: settings.feed, metrics: metrics.feed,
+        let reads = ReadQueue(width: 4, limit: pendingReads)
+        let source = FeedSource(
             position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
+            read: { cursor, namespace in
+                do throws(StoreError) { return try store.feedRead(after: cursor, in: namespace, settings.feed) } catch {
+                    logger.error("the feed could not read commits of other servers", metadata: ["error": "\(error)"])
+                    return nil
+                }
+            },
+            later: { work in _ = reads.submit(isContinuation: true, work) })
+        let feeds = FeedRegistry<FeedReader>(
+            limits: settings.feed, metrics: metrics.feed, source: source,
             deliver: { delivery in metrics.deliver(delivery, from: identifier) })
         var configuration = Committer.Configuration()
         configuration.editLimit = settings.editLimit
@@ -71,7 +80,7 @@ final class ServerCore: Sendable {
                 feeds.publish(commits)
             })
         readiness = ReadinessProbe(committer: committer)
-        reads = ReadQueue(width: 4, limit: pendingReads)
+        self.reads = reads
         self.store = store
         self.feeds = feeds
         self.metrics = metrics

@@ -17,6 +17,8 @@ package struct ChangeQuery: Hashable, Sendable {
     package var client: ClientIdentifier?
     /// The part of the feed that the reader may read; `nil` for everything. Then ``filter`` covers it.
     package var part: ReadablePart?
+    /// Whether the answer states which changes are of one atomic batch.
+    package var statesBatches = false
 
     package init(
         since: Since, filter: ChangeFilter = .all, limit: Int = 1_000, byteLimit: Int = 4 << 20,
@@ -47,9 +49,13 @@ package struct ScannedChanges: Hashable, Sendable {
     package var reached: Cursor
     /// Whether nothing remains after the stretch.
     package var isComplete: Bool
+    /// For each atomic batch, if the query asks for them: its first revision, and the last one that the stretch has of
+    /// it, in order.
+    package var batches: [ClosedRange<Revision>]
 
-    package init(changes: [Change], reached: Cursor, isComplete: Bool) {
+    package init(changes: [Change], reached: Cursor, isComplete: Bool, batches: [ClosedRange<Revision>] = []) {
         self.changes = changes
+        self.batches = batches
         self.reached = reached
         self.isComplete = isComplete
     }

@@ -7,6 +7,7 @@ struct ChangeScan {
     private let state: NamespaceState
     private let origin: Revision
     private var changes: [Change] = []
+    private var batches: [ClosedRange<Revision>] = []
     private var bytes = 0
     private var scanned = 0
     private var isComplete = true
@@ -24,7 +25,7 @@ struct ChangeScan {
     ///
     /// - Parameters:
     ///   - isRecord: whether the row is a record with a value, which a reader that starts from nothing wants too.
-    ///   - firstOfBatch: the first revision of the row's atomic batch, if any; evaluated only at a bound.
+    ///   - firstOfBatch: the first revision of the row's atomic batch, if any; evaluated only at a bound, or if the query asks for batches.
     ///   - effect: the row's effect and the bytes that it carries, if the filter wants it.
     ///   - details: called only if there is an effect.
     mutating func take(
@@ -38,6 +39,7 @@ struct ChangeScan {
             let (modified, author) = try details()
             changes.append(Change(revision: revision, effect: effect, modified: modified, author: author))
             bytes += size
+            if query.statesBatches, let first = firstOfBatch(), first < revision { extendBatch(from: first, to: revision) }
         }
         scanned += 1
         reached = revision
@@ -51,6 +53,11 @@ struct ChangeScan {
         return firstOfBatch <= reached
     }
 
+    private mutating func extendBatch(from first: Revision, to last: Revision) {
+        if batches.last?.lowerBound == first { batches.removeLast() }
+        batches.append(first...last)
+    }
+
     private mutating func stop() -> Bool {
         isComplete = false
         return false
@@ -62,6 +69,6 @@ struct ChangeScan {
             isComplete
             ? Cursor(epoch: state.epoch, revision: state.head)
             : Cursor(epoch: state.epoch, revision: reached, origin: origin > reached ? origin : nil)
-        return ScannedChanges(changes: changes, reached: position, isComplete: isComplete)
+        return ScannedChanges(changes: changes, reached: position, isComplete: isComplete, batches: batches)
     }
 }

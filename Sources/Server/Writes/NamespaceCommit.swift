@@ -3,23 +3,32 @@ package import FreshetWire
 /// The changes of one commit to a namespace, which the feed publishes.
 package struct NamespaceCommit: Hashable, Sendable {
     package var namespace: Namespace
+    /// The namespace's position before these changes, as the same transaction found it; in a new history, where that
+    /// begins.
+    package var base: Cursor
     /// The namespace's position after the commit.
     package var cursor: Cursor
-    /// The changes in revision order; a record that was written twice comes twice.
+    /// The changes in revision order, one for each revision after ``base``; a record that was written twice comes
+    /// twice.
     package var changes: [Change]
     /// The revisions of each atomic batch that made two changes or more, in order.
     package var batches: [ClosedRange<Revision>]
     /// Whether the namespace began a new history before these changes: readers that wait with an old epoch get `410`.
     package var isReset: Bool
+    /// The epoch of the history that ended; `nil` if none did, or if those of all namespaces ended.
+    package var replaced: Epoch?
 
     package init(
-        namespace: Namespace, cursor: Cursor, changes: [Change], batches: [ClosedRange<Revision>] = [], isReset: Bool = false
+        namespace: Namespace, base: Cursor, cursor: Cursor, changes: [Change], batches: [ClosedRange<Revision>] = [],
+        isReset: Bool = false, replaced: Epoch? = nil
     ) {
         self.namespace = namespace
+        self.base = base
         self.cursor = cursor
         self.changes = changes
         self.batches = batches
         self.isReset = isReset
+        self.replaced = replaced
     }
 }
 
@@ -29,7 +38,10 @@ struct CommitLog {
     private(set) var commits: [NamespaceCommit] = []
     private var places: [Namespace: Int] = [:]
 
-    mutating func add(_ changes: [Change], _ batches: [ClosedRange<Revision>], to namespace: Namespace, cursor: Cursor) {
+    /// - Parameter base: the namespace's position before these changes.
+    mutating func add(
+        _ changes: [Change], _ batches: [ClosedRange<Revision>], to namespace: Namespace, after base: Cursor, cursor: Cursor
+    ) {
         guard !changes.isEmpty else { return }
         // Consecutive submissions are mostly of the same namespace, which need not be looked up.
         let last = commits.count - 1
@@ -43,14 +55,15 @@ struct CommitLog {
             commits[place].cursor = cursor
         } else {
             places[namespace] = commits.count
-            commits.append(NamespaceCommit(namespace: namespace, cursor: cursor, changes: changes, batches: batches))
+            commits.append(NamespaceCommit(namespace: namespace, base: base, cursor: cursor, changes: changes, batches: batches))
         }
     }
 
-    mutating func reset(_ namespace: Namespace, cursor: Cursor) {
+    mutating func reset(_ namespace: Namespace, cursor: Cursor, replaced: Epoch? = nil) {
         // No reader may see the changes that the old history had gained in this group.
         if let place = places[namespace] { (commits[place].changes, commits[place].batches) = ([], []) }
         places[namespace] = commits.count
-        commits.append(NamespaceCommit(namespace: namespace, cursor: cursor, changes: [], isReset: true))
+        commits.append(
+            NamespaceCommit(namespace: namespace, base: cursor, cursor: cursor, changes: [], isReset: true, replaced: replaced))
     }
 }

@@ -82,9 +82,10 @@ extension Submission {
         _ namespace: Namespace, then completion: @escaping @Sendable (Committed<Bool>) -> Void
     ) -> Submission {
         Submission(then: completion) { context in
+            let replaced = try context.transaction.namespace(namespace).state.epoch
             let existed = try context.transaction.drop(namespace)
             let cursor = try context.transaction.namespace(namespace).state.cursor
-            if existed { context.log.reset(namespace, cursor: cursor) }
+            if existed { context.log.reset(namespace, cursor: cursor, replaced: replaced) }
             return Committed(.success(existed), cursor)
         }
     }
@@ -109,9 +110,10 @@ extension Submission {
         of namespace: Namespace, seed: UInt64, then completion: @escaping @Sendable (Committed<Bool>) -> Void
     ) -> Submission {
         Submission(then: completion) { context in
+            let replaced = try context.transaction.namespace(namespace).state.epoch
             let exists = try context.transaction.renewEpoch(of: namespace, seed: seed)
             let cursor = try context.transaction.namespace(namespace).state.cursor
-            if exists { context.log.reset(namespace, cursor: cursor) }
+            if exists { context.log.reset(namespace, cursor: cursor, replaced: replaced) }
             return Committed(.success(exists), cursor)
         }
     }

@@ -106,6 +106,7 @@ extension Submission.Context {
     ) throws -> Committed<Value> {
         let namespace = try transaction.namespace(name)
         if let problem = access?.problem(in: namespace.state) { return Committed(.failure(problem), nil) }
+        let base = namespace.state.cursor
         var applier = WriteApplier(namespace: namespace, modified: time, editLimit: editLimit, room: room, deadline: deadline)
         defer { room -= min(applier.touched, room) }
         let result: Result<Value, Problem>
@@ -123,7 +124,7 @@ extension Submission.Context {
             result = try work(&applier)
         }
         let cursor = namespace.state.cursor
-        log.add(applier.changes, applier.batches, to: name, cursor: cursor)
+        log.add(applier.changes, applier.batches, to: name, after: base, cursor: cursor)
         return Committed(result, cursor)
     }
 }

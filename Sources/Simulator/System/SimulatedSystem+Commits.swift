@@ -49,7 +49,7 @@ extension SimulatedSystem {
         let outcomes = zip(jobs, parts).map { $1.outcomes($0.message.map { messages[$0] }) }
         let decided = outcomes.flatMap { $0 }
         for commit in group.commits {
-            if commit.isReset { oracle.open(Cursor(epoch: commit.cursor.epoch, revision: commit.base), at: now) }
+            if commit.isReset { oracle.open(commit.base, at: now) }
             digest.mix(commit.cursor.revision.number)
             do throws(Oracle.InvariantFailure) {
                 try oracle.committed(commit, decided, at: now)
@@ -72,8 +72,7 @@ extension SimulatedSystem {
 
     func publish(_ commit: SimulatedServer.Commit) throws(Violation) {
         for part in commit.commits where part.isReset || !part.changes.isEmpty {
-            guard let deliveries = server.feed?.commit(part.changes, batches: part.batches, at: part.cursor) else { continue }
-            deliver(deliveries)
+            if let update = server.feed?.publish(part) { deliver(update.deliveries) }
         }
         for (message, reply, lastWrite) in commit.replies {
             if case .results(let results) = reply, results.results.contains(where: \.showsOutline) {
@@ -185,9 +184,4 @@ extension SimulatedServer.Job {
     fileprivate var endsHistory: Bool {
         if case .drop = work { true } else { false }
     }
-}
-
-extension NamespaceCommit {
-    /// The position before it.
-    fileprivate var base: Revision { changes.first.flatMap { Revision($0.revision.number - 1) } ?? cursor.revision }
 }

@@ -13,7 +13,9 @@ import Testing
 
     private func commit(_ revisions: ClosedRange<Int64>) throws -> NamespaceCommit {
         let changes = try revisions.map { try FeedSupport.put($0, "a/\($0)") }
-        return NamespaceCommit(namespace: namespace, cursor: FeedSupport.cursor(revisions.upperBound), changes: changes)
+        return NamespaceCommit(
+            namespace: namespace, base: FeedSupport.cursor(revisions.lowerBound - 1), cursor: FeedSupport.cursor(revisions.upperBound),
+            changes: changes)
     }
 
     /// Holds the registry weakly for its closure: a registry whose feeds never open would otherwise retain itself.
@@ -25,10 +27,39 @@ import Testing
         let content = Mutex(Content())
     }
 
+    /// The work of the read queue, which a test performs when it wants.
+    private final class Work: Sendable {
+        private let waiting = Mutex<[@Sendable () -> Void]>([])
+        private let reads = Mutex<[Cursor]>([])
+        /// What the store returns; `nil` if it fails.
+        let result = Mutex<FeedRead?>(nil)
+
+        /// The positions after which the store was read.
+        var positions: [Int64] { reads.withLock { $0.map(\.revision.number) } }
+        var count: Int { waiting.withLock { $0.count } }
+
+        func later(_ work: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(work) } }
+
+        func read(after cursor: Cursor, _: Namespace) -> FeedRead? {
+            reads.withLock { $0.append(cursor) }
+            return result.withLock { $0 }
+        }
+
+        func perform() {
+            let work = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+            for work in work { work() }
+        }
+    }
+
+    private let work = Work()
+
     /// Makes a registry whose feeds open at a position that was read before `meanwhile` ran.
     private func feeds(at revision: Int64, meanwhile: @escaping @Sendable (FeedRegistry<Int>) -> Void = { _ in }) -> FeedRegistry<Int> {
         let box = Box()
-        let feeds = FeedRegistry<Int>(limits: FeedLimits(), metrics: FeedMetrics()) { _ throws(StoreError) in
+        let source = FeedSource { _ throws(StoreError) in
             let cursor = FeedSupport.cursor(revision)
             let opened = box.content.withLock { content in
                 defer { content.feeds = nil }
@@ -36,8 +67,12 @@ import Testing
             }
             if let opened { meanwhile(opened) }
             return cursor
-        } deliver: { _ in
+        } read: { [work] in
+            work.read(after: $0, $1)
+        } later: { [work] in
+            work.later($0)
         }
+        let feeds = FeedRegistry<Int>(limits: FeedLimits(), metrics: FeedMetrics(), source: source) { _ in }
         box.content.withLock { $0.feeds = feeds }
         return feeds
     }
@@ -68,6 +103,57 @@ import Testing
         feeds.publish([try commit(6...6)])
         // Then
         #expect(try ask(feeds, after: 5).page?.changes.map(\.revision.number) == [6])
+    }
+
+    @Test func aCommitBeyondAGapIsPublishedOnceTheStoreWasRead() throws {
+        // Given a feed at 3, and a commit of 5 alone: another server has committed 4
+        let feeds = feeds(at: 3)
+        _ = try ask(feeds, after: 3)
+        // When
+        feeds.publish([try commit(5...5)])
+        // Then nothing is published, and the publisher does not read the store itself
+        #expect(try ask(feeds, after: 3) == .scan(.after(FeedSupport.cursor(3))))
+        #expect(work.positions.isEmpty)
+        // When the store fails
+        work.perform()
+        // Then it is read again at the next tick
+        #expect(work.positions == [3])
+        #expect(work.count == 0)
+        feeds.expire(now: 1)
+        #expect(work.count == 1)
+        // When the store returns both
+        work.result.withLock { $0 = read([4, 5], after: 3) }
+        work.perform()
+        // Then
+        #expect(try ask(feeds, after: 3).page?.changes.map(\.revision.number) == [4, 5])
+        #expect(work.positions == [3, 3])
+        #expect(work.count == 0)
+    }
+
+    @Test func anAnnouncementThatCrossesTheOpeningIsNotLost() throws {
+        // Given: the position 3 is read, then another server announces 4, and only then does the feed open
+        let namespace = namespace
+        work.result.withLock { $0 = read([4], after: 3) }
+        let feeds = feeds(at: 3) { $0.follow(namespace, to: FeedSupport.cursor(4)) }
+        _ = try ask(feeds, after: 3)
+        // When
+        work.perform()
+        // Then
+        #expect(try ask(feeds, after: 3).page?.changes.map(\.revision.number) == [4])
+        #expect(feeds.followed == [namespace])
+    }
+
+    @Test func anAnnouncementForAnUnusedNamespaceReadsNothing() throws {
+        let feeds = feeds(at: 3)
+        feeds.follow(namespace, to: FeedSupport.cursor(4))
+        #expect(work.count == 0)
+        #expect(feeds.followed.isEmpty)
+    }
+
+    private func read(_ revisions: [Int64], after revision: Int64) -> FeedRead {
+        FeedRead(
+            after: FeedSupport.cursor(revision), position: FeedSupport.cursor(revisions.last ?? revision),
+            changes: revisions.compactMap { try? FeedSupport.put($0, "a/\($0)") }, isComplete: true)
     }
 
     @Test func whatNobodyAskedForIsNotKept() throws {

@@ -25,10 +25,13 @@ import Testing
         // Given a registry with room for some 30 changes of a kilobyte, and ten namespaces that were asked for one after the other
         var limits = FeedLimits()
         limits.totalBytes = 50_000
-        let feeds = FeedRegistry<Int>(limits: limits, metrics: FeedMetrics()) { _ throws(StoreError) in
+        let source = FeedSource { _ throws(StoreError) in
             FeedSupport.cursor(1)
-        } deliver: { _ in
+        } read: { _, _ in
+            nil
+        } later: { _ in
         }
+        let feeds = FeedRegistry<Int>(limits: limits, metrics: FeedMetrics(), source: source) { _ in }
         let namespaces = try (0..<10).map { try Namespace("shop-\($0)") }
         func ask(_ place: Int, after revision: Int64) throws -> PollDecision {
             try feeds.ask(.after(FeedSupport.cursor(revision)), Subscription(), in: namespaces[place], 1, deadline: 0, now: Int64(place)).0
@@ -39,7 +42,11 @@ import Testing
         for revision in Int64(2)...11 {
             for namespace in namespaces {
                 let change = try FeedSupport.put(revision, "a/\(revision)", value)
-                feeds.publish([NamespaceCommit(namespace: namespace, cursor: FeedSupport.cursor(revision), changes: [change])])
+                feeds.publish([
+                    NamespaceCommit(
+                        namespace: namespace, base: FeedSupport.cursor(revision - 1), cursor: FeedSupport.cursor(revision),
+                        changes: [change])
+                ])
                 #expect(feeds.totals().bytes <= limits.totalBytes)
             }
         }

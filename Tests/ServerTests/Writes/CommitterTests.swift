@@ -227,6 +227,35 @@ import Testing
         #expect(group.commits[0].cursor.epoch == old)
         #expect(try group.commits[1].cursor == fixture.store.state(of: fixture.namespace).cursor)
         #expect(group.commits[1].cursor.epoch != old)
+        #expect(group.commits[1].replaced == old)
+        #expect(group.commits[1].base == Cursor(epoch: group.commits[1].cursor.epoch, revision: .zero))
+    }
+
+    @Test(arguments: StoreKind.allCases) func aCommitStatesThePositionThatItsTransactionFound(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        let other = try Namespace("other")
+        let unmade = try fixture.store.state(of: fixture.namespace).cursor
+        let recorder = CompletionRecorder<SingleReceipt>()
+        func group(_ namespaces: Namespace...) throws -> [NamespaceCommit] {
+            let write = SingleWrite(key: try RecordKey("a/1"), operation: .put(json: "1"))
+            return try GroupCommit.commit(
+                namespaces.map { .single(write, in: $0, then: recorder.record) }, to: fixture.store, at: Timestamp(milliseconds: 1),
+                editLimit: 1
+            ).commits
+        }
+        // When
+        let (first, second) = (try group(fixture.namespace, other, fixture.namespace), try group(fixture.namespace))
+        // Then: the group's first change has the base, whatever came between
+        #expect(first.map(\.base) == [unmade, try fixture.store.state(of: other).cursor.at(0)])
+        #expect(first.map(\.cursor.revision.number) == [2, 1])
+        #expect(second.map(\.base) == [try fixture.cursor(2)])
+        // And one that renews the epoch begins where the old history ended
+        let renewal = try GroupCommit.commit(
+            [.renewEpoch(of: fixture.namespace, seed: 7) { _ in }], to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 1
+        ).commits
+        #expect(renewal.map(\.base) == [try fixture.cursor(3)])
+        #expect(renewal.map(\.replaced) == [unmade.epoch])
     }
 
     @Test func aProbeWritesToTheDisk() throws {
@@ -234,4 +263,8 @@ import Testing
         let committed = try fixture.commit { Submission.probe(then: $0) }
         try committed.result.get()
     }
+}
+
+extension Cursor {
+    fileprivate func at(_ number: Int64) -> Cursor { Cursor(epoch: epoch, revision: Revision(number) ?? .maximum) }
 }
