@@ -36,6 +36,7 @@ public final class RecordServer: Sendable {
     private let configuration: RecordServerConfiguration
     private let environment: ServerEnvironment
     private let logger: Logger
+    private let shared: SharedStore?
     private let state = Mutex(State.new)
 
     /// Creates a server that does not run yet.
@@ -46,6 +47,19 @@ public final class RecordServer: Sendable {
         self.configuration = configuration
         self.environment = environment
         self.logger = logger
+        shared = nil
+    }
+
+    /// Creates one of several servers over a store. The store stays open when the server stops; the configuration's
+    /// `storage` and `isRestored` have no effect.
+    package init(
+        _ configuration: RecordServerConfiguration = RecordServerConfiguration(), sharing store: SharedStore,
+        environment: ServerEnvironment = .system, logger: Logger = Logger(label: "freshet.server")
+    ) {
+        self.configuration = configuration
+        self.environment = environment
+        self.logger = logger
+        shared = store
     }
 
     /// Creates a server and starts it; see ``start()``.
@@ -72,7 +86,7 @@ public final class RecordServer: Sendable {
         guard isNew else { throw .alreadyStarted }
         do throws(RecordServerError) {
             try configuration.check()
-            let run = try ServerInstance(configuration, environment, logger)
+            let run = try ServerInstance(configuration, sharing: shared, environment, logger)
             run.core.onReload { [weak self] () throws(RecordServerError) in try self?.reload() }
             let addresses = try run.start().map { Address(host: $0.host, port: $0.port, url: $0.description) }
             state.withLock { $0 = .running(run, addresses) }

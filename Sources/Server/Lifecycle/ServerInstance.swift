@@ -22,9 +22,12 @@ final class ServerInstance: Sendable {
     /// How often waits and compaction are checked, in milliseconds.
     private static let tick = 250
 
-    init(_ configuration: RecordServerConfiguration, _ environment: ServerEnvironment, _ logger: Logger) throws(RecordServerError) {
+    /// - Parameter shared: the store that the server shares with others; `nil` opens the configuration's.
+    init(
+        _ configuration: RecordServerConfiguration, sharing shared: SharedStore?, _ environment: ServerEnvironment, _ logger: Logger
+    ) throws(RecordServerError) {
         do throws(StoreError) {
-            store = ClosableStore(try Self.open(configuration, environment))
+            store = ClosableStore(try Self.open(configuration, sharing: shared, environment))
         } catch { throw RecordServerError(error) }
         listeners = try ServerListeners(configuration, environment, logger)
         let access: AccessControl?
@@ -34,7 +37,7 @@ final class ServerInstance: Sendable {
                 ? AccessControl(configuration.policy, rows: try store.accessRows(), environment: environment, logger: logger) : nil
         } catch { throw RecordServerError(error) }
         let core = ServerCore(
-            store: store, settings: configuration.settings, access: access, listeners: listeners,
+            store: store, announcements: shared?.announcements, settings: configuration.settings, access: access, listeners: listeners,
             pendingReads: configuration.pendingReads, environment: environment, logger: logger)
         self.core = core
         self.environment = environment
@@ -57,9 +60,11 @@ final class ServerInstance: Sendable {
     deinit { timer.cancel() }
 
     func start() throws(RecordServerError) -> [BoundAddress] {
+        core.follower?.timePassed()
         timer.start { [weak self] in self?.timePassed() }
         do throws(SocketHTTPError) { return try server.startListening() } catch {
             timer.cancel()
+            core.follower?.stop()
             store.close()
             throw RecordServerError(error)
         }
@@ -88,6 +93,7 @@ final class ServerInstance: Sendable {
     func stop() async {
         await server.drain()
         timer.cancel()
+        core.follower?.stop()
         if let access = core.access {
             await withCheckedContinuation { continuation in access.stop { continuation.resume() } }
         }
@@ -108,6 +114,7 @@ final class ServerInstance: Sendable {
         let now = core.now()
         for certificates in core.certificates { certificates.timePassed() }
         core.feeds.expire(now: now)
+        core.follower?.timePassed()
         core.access?.noteTime()
         core.storeUses()
         core.access?.tick()
@@ -146,8 +153,9 @@ final class ServerInstance: Sendable {
     }
 
     private static func open(
-        _ configuration: RecordServerConfiguration, _ environment: ServerEnvironment
+        _ configuration: RecordServerConfiguration, sharing shared: SharedStore?, _ environment: ServerEnvironment
     ) throws(StoreError) -> any RecordStore {
+        if let shared { return shared.store }
         let store: any RecordStore =
             switch configuration.storage {
             case .memory: MemoryRecordStore(seed: environment.random())

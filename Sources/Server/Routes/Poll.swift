@@ -87,6 +87,9 @@ final class Poll: RepeatedRequestHandler {
             core.metrics.feed.gone.add()
             fail(exchange, problem, at: position)
         case .page(let page): respond(exchange, .page(page))
+        case .nothing(let reached, isComplete: true) where since == .now:
+            let position = reached.issued(to: selection.subscription.part)
+            respond(exchange, .page(PageEncoder(limit: 0, pageBytes: 0).page(at: position, upToDate: true)))
         case .nothing(let reached, isComplete: true):
             try ask(exchange, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
         case .nothing(let reached, isComplete: false):

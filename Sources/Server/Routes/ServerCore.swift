@@ -10,6 +10,8 @@ final class ServerCore: Sendable {
     let store: any RecordStore
     let committer: Committer
     let feeds: FeedRegistry<FeedReader>
+    /// `nil` if no other server writes to the store.
+    let follower: StoreFollower?
     let reads: ReadQueue
     let metrics: ServerMetrics
     let readiness: ReadinessProbe
@@ -46,14 +48,16 @@ final class ServerCore: Sendable {
         var rules = AccessRules()
     }
 
+    /// - Parameter announcements: the connection to the other servers of the store, if there may be any.
     init(
-        store: any RecordStore, settings: Settings, access: AccessControl? = nil, listeners: ServerListeners,
-        pendingReads: Int, environment: ServerEnvironment, logger: Logger
+        store: any RecordStore, announcements: (any CommitAnnouncements)? = nil, settings: Settings, access: AccessControl? = nil,
+        listeners: ServerListeners, pendingReads: Int, environment: ServerEnvironment, logger: Logger
     ) {
         let metrics = ServerMetrics()
         let identifier = store.identifier
         let reads = ReadQueue(width: 4, limit: pendingReads)
         let source = FeedSource(
+            isShared: announcements != nil,
             position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
             read: { cursor, namespace in
                 do throws(StoreError) { return try store.feedRead(after: cursor, in: namespace, settings.feed) } catch {
@@ -65,6 +69,11 @@ final class ServerCore: Sendable {
         let feeds = FeedRegistry<FeedReader>(
             limits: settings.feed, metrics: metrics.feed, source: source,
             deliver: { delivery in metrics.deliver(delivery, from: identifier) })
+        let follower = announcements.map {
+            StoreFollower(
+                $0, feeds, source, sender: environment.random(), now: { environment.monotonicNanoseconds() / 1_000_000 }, logger: logger)
+        }
+        self.follower = follower
         var configuration = Committer.Configuration()
         configuration.editLimit = settings.editLimit
         configuration.quotas = settings.quotas
@@ -78,6 +87,7 @@ final class ServerCore: Sendable {
             onCommit: { commits in
                 metrics.count(commits)
                 feeds.publish(commits)
+                follower?.committed(commits)
             })
         readiness = ReadinessProbe(committer: committer)
         self.reads = reads

@@ -1,0 +1,94 @@
+import FreshetWire
+import Logging
+import Synchronization
+
+/// A store that several servers use, and their connection to each other.
+package struct SharedStore: Sendable {
+    package let store: any RecordStore
+    package let announcements: any CommitAnnouncements
+
+    package init(_ store: any RecordStore, _ announcements: any CommitAnnouncements) {
+        self.store = store
+        self.announcements = announcements
+    }
+}
+
+/// Keeps a server's feeds up to date with a store that other servers write to, and announces this server's commits.
+/// ``HeadFollower`` decides; this shell has the connection, the clock and the reads.
+///
+/// Thread-safe. Calls and events perform their actions without a lock.
+final class StoreFollower: Sendable {
+    private struct State {
+        var follower: HeadFollower
+        var isStopped = false
+    }
+
+    /// How many namespaces are compared before other reads have their turn.
+    private static let reconcileStep = 256
+
+    private let announcements: any CommitAnnouncements
+    private let feeds: FeedRegistry<FeedReader>
+    private let source: FeedSource
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    /// - Parameter now: monotonic milliseconds.
+    init(
+        _ announcements: any CommitAnnouncements, _ feeds: FeedRegistry<FeedReader>, _ source: FeedSource, sender: UInt64,
+        now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        self.announcements = announcements
+        self.feeds = feeds
+        self.source = source
+        self.now = now
+        self.logger = logger
+        state = Mutex(State(follower: HeadFollower(sender: sender, now: now())))
+    }
+
+    deinit { announcements.disconnect() }
+
+    /// Whether the server receives messages of others, as far as it knows.
+    var isConnected: Bool { state.withLock { $0.follower.isConnected } }
+
+    /// Takes the commits of a transaction that have been published.
+    func committed(_ commits: [NamespaceCommit]) {
+        handle(.committed(commits.map { HeadMessage.Head($0.namespace, $0.cursor) }))
+    }
+
+    /// Call every ``HeadFollower/tick`` milliseconds.
+    func timePassed() { handle(.tick) }
+
+    /// Closes the connection. Later events have no effect.
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        announcements.disconnect()
+    }
+
+    private func handle(_ event: HeadFollower.Event) {
+        let now = now()
+        let actions = state.withLock { $0.isStopped ? [] : $0.follower.handle(event, now: now) }
+        for action in actions {
+            switch action {
+            case .connect: announcements.connect { [weak self] event in self?.handle(event) }
+            case .send(let message): announcements.send(message)
+            case .follow(let head): feeds.follow(head.namespace, to: head.position)
+            case .reconcile: reconcile(feeds.followed[...])
+            }
+        }
+    }
+
+    private func reconcile(_ namespaces: ArraySlice<Namespace>) {
+        source.later { [self] in
+            for namespace in namespaces.prefix(Self.reconcileStep) {
+                do throws(StoreError) { feeds.follow(namespace, to: try source.position(namespace)) } catch {
+                    // The next one tries again.
+                    logger.error("the feeds could not be compared with the store", metadata: ["error": "\(error)"])
+                    return handle(.reconciled)
+                }
+            }
+            let rest = namespaces.dropFirst(Self.reconcileStep)
+            if rest.isEmpty { handle(.reconciled) } else { reconcile(rest) }
+        }
+    }
+}
