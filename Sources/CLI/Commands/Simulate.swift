@@ -14,6 +14,7 @@ struct Simulate: AsyncParsableCommand {
 
             EXAMPLES
               freshet simulate --devices 5 --steps 20000 --seeds 1...100
+              freshet simulate --servers 3 --seeds 1...100
               freshet simulate --seeds 7 --faults network,crashes --report run.html
               freshet simulate --scenario lost-answer.scenario
 
@@ -22,6 +23,7 @@ struct Simulate: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: WorkloadOptions
+    @Option(help: "How many servers there are over one store, 1 to 9.") var servers = 1
     @Option(help: ArgumentHelp("The seeds: one, or FIRST...LAST.", valueName: "seeds")) var seeds = SeedRange(1...100)
     @Option(
         help: ArgumentHelp("Run this scenario instead of seeds; - is standard input.", valueName: "file"), completion: .file())
@@ -34,6 +36,10 @@ struct Simulate: AsyncParsableCommand {
     var shrunk: String?
     @Flag(help: "Go on after a violation, and shrink none.") var keepGoing = false
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (1...9).contains(servers) else { throw ValidationError("--servers takes 1 to 9, not \(servers)") }
+    }
 
     func run() async throws {
         let reporter = SimulationReporter(
@@ -56,7 +62,9 @@ struct Simulate: AsyncParsableCommand {
     }
 
     private func runSeeds(_ reporter: SimulationReporter) async throws -> [SimulationReporter.Run] {
-        let sweep = SeedSweep(workload: options.workload, seeds: seeds.range, bug: options.bug, keepsGoing: keepGoing)
+        var workload = options.workload
+        workload.servers = servers
+        let sweep = SeedSweep(workload: workload, seeds: seeds.range, bug: options.bug, keepsGoing: keepGoing)
         return try await sweep.run(jobs: options.jobs ?? SeedSweep.processors) { run, done, steps in
             reporter.progress(run, done: done, of: seeds.range.count, steps: steps)
         }
@@ -64,10 +72,11 @@ struct Simulate: AsyncParsableCommand {
 
     /// The command that repeats a run.
     private var command: (UInt64?) -> String {
-        { [options, scenario] seed in
+        { [options, servers, scenario] seed in
             var words = ["freshet simulate"]
             if let scenario { words.append("--scenario \(scenario)") }
             if let seed { words.append("--devices \(options.devices) --steps \(options.steps) --seeds \(seed)") }
+            if seed != nil, servers != 1 { words.append("--servers \(servers)") }
             if seed != nil, options.faults != .all { words.append("--faults \(options.faults)") }
             if let bug = options.bug { words.append("--bug \(bug.rawValue)") }
             return words.joined(separator: " ")

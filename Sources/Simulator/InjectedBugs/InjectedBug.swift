@@ -71,6 +71,13 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case endlessRead
     /// The server keeps those who have disconnected.
     case keepWaiters
+    /// 10. Of several servers: a server publishes its commit before those of others that it is based on, which it skips.
+    case skipGap
+    /// Of several servers: a new connection to the others is not followed by a comparison with the store.
+    case skipReconciliation
+
+    /// How many servers a run needs to show it.
+    package var servers: Int { self == .skipGap || self == .skipReconciliation ? 3 : 1 }
 
     /// The rule that it breaks.
     package var rule: Rule {
@@ -84,12 +91,13 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
         case .dropOverlay, .flicker, .understateLastWrite: .overlayThenBase
         case .confirmAtSend, .keepRejected, .rejectUnregistered: .pendingMeansPending
         case .sleepingWatchdog, .stuckLive: .noSilentStaleness
-        case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence: .nothingInvented
+        case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence, .skipGap: .nothingInvented
         case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
         case .storeAfterClear, .clearDiskOnly: .clearMeansClear
         case .joinEarlierRead: .linearizable
         case .loseRejections: .rejectionsStay
         case .endlessRead, .keepWaiters: .bounded
+        case .skipReconciliation: .serversFollow
         }
     }
 }

@@ -33,6 +33,8 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
     case expectation
     /// A rejected write stays on the device's disk, with its operation, until its user has retried or discarded it.
     case rejectionsStay
+    /// Of several servers over one store, each has in its feed what the others have committed, soon after it is connected to them.
+    case serversFollow
 
     /// For example `2 never back`.
     public var description: String {
@@ -53,6 +55,7 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
         case .bounded: "bounded"
         case .expectation: "expectation"
         case .rejectionsStay: "rejections stay"
+        case .serversFollow: "servers follow"
         }
     }
 }

@@ -17,12 +17,16 @@ extension SimulatedSystem {
                         + "trouble: \(status.writeTrouble.map { "\($0)" } ?? "none"); \(Self.first(device.store.rows))")
             }
             if !status.isVerified { return fail(.converge, device.number, "the device still has records to verify or to read again") }
-            if status.connection != .live || status.cursor != server.state.cursor {
+            if status.connection != .live || status.cursor != shared.state.cursor {
                 return fail(
                     .converge, device.number,
                     "the device is \(status.connection) at \(status.cursor?.description ?? "no position"), the server at "
-                        + "\(server.state.cursor); trouble: \(status.feedTrouble.map { "\($0)" } ?? "none")")
+                        + "\(shared.state.cursor); trouble: \(status.feedTrouble.map { "\($0)" } ?? "none")")
             }
+        }
+        for server in servers {
+            guard let head = server.feed?.head, head != shared.state.cursor else { continue }
+            return fail(.converge, nil, "the feed of \(name(of: server)) is at \(head), and the store at \(shared.state.cursor)")
         }
         return fail(.converge, nil, "the server is still busy")
     }
@@ -46,7 +50,7 @@ extension SimulatedSystem {
             }
         }
         // A poll that came late or twice may wait although no device does, but not for long.
-        let waiting = (server.feed?.waiting ?? 0) - orphanedPolls.count { now <= $0.arrival + $0.hold }
+        let waiting = servers.reduce(0) { $0 + ($1.feed?.waiting ?? 0) } - orphanedPolls.count { now <= $0.arrival + $0.hold }
         if waiting > devices.count { throw fail(.bounded, nil, "\(waiting) polls wait for \(devices.count) devices that have one each") }
     }
 
@@ -98,7 +102,7 @@ extension SimulatedSystem {
                 }
             try expect(found == standing, number, "the device is \(found?.words ?? "not running"), not \(standing.words)")
         case .server(let key, let bytes):
-            let found = server.store.record(key, in: server.namespace).value?.content
+            let found = shared.store.record(key, in: shared.namespace).value?.content
             try expect(
                 Expectation.matches(found?.bytes, bytes), nil,
                 "\(key) is \(Replay.text(found)) on the server, not \(bytes.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")")

@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetServer
 import FreshetWire
 
 /// The checks after every event: whether what a device holds and shows is right.
@@ -229,7 +230,11 @@ extension SimulatedSystem {
     }
 
     /// How old the state of a live device may be, in milliseconds.
-    private func patience(_ device: SimulatedDevice) -> Int64 { Int64(device.settings.hold) * 1_000 + device.settings.grace + 10_000 }
+    private func patience(_ device: SimulatedDevice) -> Int64 {
+        // A server whose announcements are lost notices it when it next reconciles.
+        let lag = servers.count == 1 ? 0 : HeadFollower.reconcileInterval + HeadFollower.silence
+        return Int64(device.settings.hold) * 1_000 + device.settings.grace + 10_000 + lag
+    }
 
     private func checkStatus(_ snapshot: DeviceSnapshot, _ device: SimulatedDevice) throws(Oracle.InvariantFailure) {
         guard let past = snapshot.past, let status = device.status, status.connection == .live, let cursor = status.cursor,

@@ -26,6 +26,7 @@ extension Scenario {
         var lines: [String] = []
         if let seed { lines.append("seed \(seed)") }
         if isServerSmall { lines.append("server small") }
+        if servers != 1 { lines.append("servers \(servers)") }
         if hasWideDelays { lines.append("delays wide") }
         lines += devices.map(\.text)
         for incident in incidents {
@@ -45,10 +46,16 @@ extension Scenario {
                 throw .invalid(line: nil, "two devices have the name \(device.name); give one of them another")
             }
         }
+        guard Self.serverCounts.contains(servers) else { throw .invalid(line: nil, "\(servers) servers do not fit: there are 1 to 9") }
         var time: Int64 = 0
         for incident in incidents {
             if let number = incident.event.device, !devices.indices.contains(number) {
                 throw .invalid(line: nil, "there is no device number \(number): the scenario has \(devices.count), and the first is 0")
+            }
+            if let number = incident.event.server, !(0..<servers).contains(number) {
+                throw .invalid(
+                    line: nil,
+                    "there is no server \(number + 1): the scenario has \(servers); 'servers \(number + 1)' at the top makes more")
             }
             for span in [incident.delay, incident.event.time] where span < 0 || span > ScenarioEvent.untilUndone {
                 throw .invalid(line: nil, "a time of \(span) ms does not fit: times are within 0 and a hundred years")
@@ -59,6 +66,10 @@ extension Scenario {
             }
         }
     }
+}
+
+extension Scenario {
+    static let serverCounts = 1...9
 }
 
 extension Scenario.Device {

@@ -64,6 +64,8 @@ public struct Scenario: Hashable, Sendable {
     public var devices: [Device]
     /// Whether the server keeps as little in memory as it can and leaves long values out of its feed soon.
     public var isServerSmall: Bool
+    /// How many servers there are over the one store, 1 to 9. Devices are spread over them.
+    public var servers: Int
     /// Whether messages and disks take up to 64 times as long as usual, each order of magnitude as likely as any other: all races are
     /// frequent then. Without a seed it has no effect.
     public var hasWideDelays: Bool
@@ -72,11 +74,13 @@ public struct Scenario: Hashable, Sendable {
 
     /// A scenario.
     public init(
-        seed: UInt64? = nil, devices: [Device] = [], isServerSmall: Bool = false, hasWideDelays: Bool = false, incidents: [Incident] = []
+        seed: UInt64? = nil, devices: [Device] = [], isServerSmall: Bool = false, servers: Int = 1, hasWideDelays: Bool = false,
+        incidents: [Incident] = []
     ) {
         self.seed = seed
         self.devices = devices
         self.isServerSmall = isServerSmall
+        self.servers = servers
         self.hasWideDelays = hasWideDelays
         self.incidents = incidents
     }

@@ -42,6 +42,10 @@ extension ScenarioEvent {
             let direction = way == .request ? "from" : "to"
             return "\(messageFault.verb) next \(way.rawValue) \(direction) \(name(device))\(messageFault.time)"
         case .crashServer(let down): return "crash server\(Self.lasting(down))"
+        case .crashOneServer(let server, let down): return "crash server \(server + 1)\(Self.lasting(down))"
+        case .roam(let device, let server): return "\(name(device)) moves to server \(server + 1)"
+        case .peers(let server, let fault, let duration):
+            return "announcements to server \(server + 1) \(fault.rawValue)\(Self.lasting(duration))"
         case .refuse(let device, .tokenExpired, _): return "expire token of \(name(device))"
         case .refuse(let device, let refusal, let duration): return "refuse \(name(device)) \(refusal.rawValue)\(Self.lasting(duration))"
         case .backUp: return "back up server"
@@ -72,6 +76,7 @@ extension ScenarioEvent {
         switch self {
         case .crash(_, let duration), .postponeClosures(_, let duration), .sleep(_, let duration), .disk(_, _, let duration),
             .partition(_, _, let duration), .unplug(_, let duration), .slow(_, let duration), .crashServer(let duration),
+            .crashOneServer(_, let duration), .peers(_, _, let duration),
             .refuse(_, _, let duration), .intercept(_, _, let duration):
             duration
         default: nil

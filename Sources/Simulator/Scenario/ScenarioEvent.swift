@@ -84,6 +84,12 @@ public enum ScenarioEvent: Hashable, Sendable {
     case backUp
     /// The server goes back to the last back-up, with a new epoch. Without one, nothing happens.
     case restore
+    /// The process of one server is killed, and started again after so many milliseconds. Servers are numbered from 0.
+    case crashOneServer(Int, down: Int64)
+    /// The device's connections break, and its requests go to another server from now on.
+    case roam(device: Int, server: Int)
+    /// Announcements of the other servers do not reach a server as they should for a while.
+    case peers(server: Int, PeerFault, Int64)
     /// All deletes and invalidations are forgotten.
     case compact
     /// The namespace is removed with all that is in it.
@@ -157,6 +163,20 @@ public enum ScenarioEvent: Hashable, Sendable {
         case cut
         /// An intermediary replaces it with another page.
         case garble
+    }
+
+    /// A fault of a server's connection to the others.
+    public enum PeerFault: String, Hashable, Sendable, CaseIterable {
+        /// The server receives nothing, not even its own messages, and no error either.
+        case silent
+        /// Announcements are lost; messages without any arrive.
+        case lost
+        /// Each message arrives twice, the second time up to three seconds later.
+        case doubled
+        /// Messages arrive up to three seconds late, so in any order.
+        case late
+        /// There is no connection, and the server knows it.
+        case cut
     }
 
     /// How a server refuses requests.

@@ -17,13 +17,16 @@ extension ScenarioParser {
             return .sleep(device: try device(&line, "'sleep' takes a device, as in 'sleep A for 3h'"), try lasting(&line, undoneBy: "wake"))
         case "crash":
             let process = try process(&line, "'crash' takes a device or the server, as in 'crash A for 2s' or 'crash server for 2s'")
+            let one = process == .server ? try serverNumber(&line) : nil
             let time = try lasting(&line, undoneBy: "start", after: "who crashes")
+            if let one { return .crashOneServer(one, down: time) }
             if case .device(let number) = process { return .crash(device: number, down: time) }
             return .crashServer(down: time)
         case "postpone":
             let rule = "that is 'postpone closures of A for 5s'"
             guard line.take("closures", "of") else { throw .invalid(line: nil, rule) }
             return .postponeClosures(device: try device(&line, rule), try lasting(&line, undoneBy: nil, after: "the device"))
+        case "announcements": return try peerFault(&line)
         case "refuse": return try refusal(&line)
         case "intercept": return try interception(&line)
         case "disk":
@@ -98,6 +101,23 @@ extension ScenarioParser {
             [("overloaded", ScenarioEvent.Refusal.overloaded), ("unauthorized", .unauthorized)],
             "after the device comes 'overloaded' or 'unauthorized'; an expired token is 'expire token of A'")
         return .refuse(device: device, refusal, try lasting(&line, undoneBy: "heal", after: "the refusal"))
+    }
+
+    /// The number of a server among several, if one comes next.
+    func serverNumber(_ line: inout ScenarioLine) throws(ScenarioError) -> Int? {
+        guard let word = line.peek(), let number = Int(word) else { return nil }
+        _ = line.take(word)
+        guard Scenario.serverCounts.contains(number) else {
+            throw .invalid(line: nil, "there is no server \(number): their numbers are 1 to \(Scenario.serverCounts.upperBound)")
+        }
+        return number - 1
+    }
+
+    private mutating func peerFault(_ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent {
+        let rule = "that is 'announcements to server 2 lost for 5s', or doubled, late, silent or cut"
+        guard line.take("to", "server"), let server = try serverNumber(&line) else { throw .invalid(line: nil, rule) }
+        let fault = try line.choice(ScenarioEvent.PeerFault.allCases.map { ($0.rawValue, $0) }, rule)
+        return .peers(server: server, fault, try lasting(&line, undoneBy: "heal everything", after: "the fault"))
     }
 
     private mutating func interception(_ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent {

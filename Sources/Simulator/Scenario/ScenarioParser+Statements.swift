@@ -14,6 +14,7 @@ extension ScenarioParser {
         case "server":
             if line.take("small") { return try smallServer(&line) }
             try serverActs(&line)
+        case "servers": try servers(&line)
         case "delays": try wideDelays(&line)
         case "expect": add(.expect(try expectation(&line)))
         case "settle":
@@ -40,6 +41,11 @@ extension ScenarioParser {
         case "retries", "discards":
             try line.end("'\(verb)' is about the oldest write of \(name) that was rejected, and takes nothing more")
             add(verb == "retries" ? .retryRejected(device: number) : .discardRejected(device: number))
+        case "moves":
+            let rule = "that is '\(name) moves to server 2'"
+            guard line.take("to", "server"), let server = try serverNumber(&line) else { throw .invalid(line: nil, rule) }
+            try line.end(rule)
+            add(.roam(device: number, server: server))
         case "fetches":
             var keys = [try key(&line, "'fetches' takes keys, as in '\(name) fetches notes/1 notes/2'")]
             while !line.isAtEnd { keys.append(try key(&line, "")) }

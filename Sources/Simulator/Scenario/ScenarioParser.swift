@@ -58,6 +58,14 @@ struct ScenarioParser {
         scenario.isServerSmall = true
     }
 
+    mutating func servers(_ line: inout ScenarioLine) throws(ScenarioError) {
+        let rule = "'servers' takes a number from 1 to \(Scenario.serverCounts.upperBound), as in 'servers 3'"
+        guard let number = Int(try line.word(rule).text), Scenario.serverCounts.contains(number) else { throw .invalid(line: nil, rule) }
+        try line.end(rule)
+        try checkHeader("servers")
+        scenario.servers = number
+    }
+
     mutating func wideDelays(_ line: inout ScenarioLine) throws(ScenarioError) {
         let rule = "'delays wide' is all"
         guard try line.word(rule).text == "wide" else { throw .invalid(line: nil, rule) }

@@ -4,10 +4,10 @@ enum Vocabulary {
     static let openings = [
         "seed", "server", "device", "wait", "partition", "unplug", "slow", "heal", "crash", "start", "sleep", "wake", "reconnect", "clear",
         "join", "intercept", "cut", "drop", "duplicate", "delay", "garble", "clock", "disk", "refuse", "expire", "back", "restore",
-        "compact", "settle", "expect", "postpone", "copy", "replace",
+        "compact", "settle", "expect", "postpone", "copy", "replace", "servers", "announcements",
     ]
     /// What a device does.
-    static let verbs = ["puts", "writes", "merges", "deletes", "increments", "reads", "fetches", "evicts", "retries", "discards"]
+    static let verbs = ["puts", "writes", "merges", "deletes", "increments", "reads", "fetches", "evicts", "retries", "discards", "moves"]
     /// What the server does.
     static let serverVerbs = ["puts", "writes", "merges", "deletes", "increments", "invalidates"]
 

@@ -115,10 +115,10 @@ extension ScenarioEvent {
     /// their effects.
     fileprivate var faultClass: UInt8? {
         switch self {
-        case .crash, .postponeClosures, .start(.device), .crashServer, .start(.server), .disk(.server, _, _): 1
+        case .crash, .postponeClosures, .start(.device), .crashServer, .crashOneServer, .start(.server), .disk(.server, _, _): 1
         case .sleep, .wake, .reconnect: 2
         case .disk(.device, _, _): 3
-        case .partition, .unplug, .slow, .heal, .intercept, .cutConnections, .messageFault, .refuse: 4
+        case .peers, .roam, .partition, .unplug, .slow, .heal, .intercept, .cutConnections, .messageFault, .refuse: 4
         case .restore, .drop: 5
         case .compact, .clear, .evict, .replaceDisk: 6
         case .healAll: 7

@@ -40,7 +40,7 @@ struct DenseWorkload {
     }
 
     private static func subset(of faults: Set<FaultKind>, _ random: inout RandomSource) -> Set<FaultKind> {
-        let kinds = FaultKind.allCases.filter(faults.contains)
+        let kinds = FaultKind.allCases.filter { faults.contains($0) && $0 != .servers }
         if random.chance(oneIn: 5) { return [] }
         let rate = random.pick([2, 3, 3, 6])
         var chosen = Set(kinds.filter { _ in random.chance(oneIn: rate) })

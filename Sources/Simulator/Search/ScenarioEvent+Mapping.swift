@@ -43,6 +43,8 @@ extension ScenarioEvent {
             .messageFault(device: device, way, .duplicate(after: time(after)))
         case .messageFault(let device, let way, .delay(let more)): .messageFault(device: device, way, .delay(time(more)))
         case .crashServer(let down): .crashServer(down: time(down))
+        case .crashOneServer(let server, let down): .crashOneServer(server, down: time(down))
+        case .peers(let server, let fault, let duration): .peers(server: server, fault, time(duration))
         case .refuse(_, .tokenExpired, _): self
         case .refuse(let device, let refusal, let duration): .refuse(device: device, refusal, time(duration))
         default: self

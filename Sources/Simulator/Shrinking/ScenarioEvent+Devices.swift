@@ -36,7 +36,8 @@ extension ScenarioEvent {
         case .messageFault(_, let way, let messageFault): .messageFault(device: device, way, messageFault)
         case .refuse(_, let refusal, let duration): .refuse(device: device, refusal, duration)
         case .expect(let expectation): .expect(expectation.renamed(to: device))
-        case .serverWrite, .invalidate, .crashServer, .backUp, .restore, .compact, .drop, .healAll, .settle: self
+        case .roam(_, let server): .roam(device: device, server: server)
+        case .serverWrite, .invalidate, .crashServer, .crashOneServer, .peers, .backUp, .restore, .compact, .drop, .healAll, .settle: self
         }
     }
 }

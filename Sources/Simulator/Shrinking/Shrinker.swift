@@ -109,6 +109,11 @@ private struct ShrinkingSearch {
             plain.isServerSmall = false
             _ = accept(plain)
         }
+        for servers in 1..<max(best.servers, 1) {
+            var plain = best
+            plain.servers = servers
+            if accept(plain) { break }
+        }
         if best.hasWideDelays {
             var plain = best
             plain.hasWideDelays = false

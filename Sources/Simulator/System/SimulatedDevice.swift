@@ -16,6 +16,8 @@ final class SimulatedDevice {
     let number: Int
     let declaration: Scenario.Device
     let settings: SyncSettings
+    /// The server to which its requests go.
+    var server = 0
 
     var phase = Phase.absent
     /// Counts its processes. Events for an earlier process have no effect.

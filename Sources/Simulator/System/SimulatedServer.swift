@@ -4,7 +4,42 @@ import FreshetServer
 import FreshetWire
 import Synchronization
 
-/// The server: its feed, its ledger, its group commit and its store as they ship, in a process that can die.
+/// What all servers share: the store, with its disk and its wall clock, and what they keep in memory of it.
+final class SharedState {
+    let namespace: Namespace
+    let limits: FeedLimits
+    /// What one answer to `reads` may hold.
+    let readBounds: ReadBounds
+    /// What the rejections of one batch may show.
+    let rejectionBounds: ReadBounds
+    var store: MemoryRecordStore
+    var wallOffset: Int64 = 0
+    var trouble: TimedCondition<ScenarioEvent.DiskFault>?
+    var backup: (store: MemoryRecordStore.Backup, point: Oracle.Point)?
+
+    // MARK: Injected bugs
+
+    /// The state that a crash leaves, although a server has acknowledged a later one.
+    var unsynced: TimedCondition<MemoryRecordStore.Backup>?
+    /// Devices whose numbers were forgotten are others to the servers.
+    var alias = 0
+
+    init(_ namespace: Namespace, isSmall: Bool, seed: UInt64) {
+        self.namespace = namespace
+        store = MemoryRecordStore(seed: seed)
+        var limits = FeedLimits()
+        if isSmall { (limits.changes, limits.inlineBytes, limits.pageBytes) = (3, 120, 400) }
+        self.limits = limits
+        readBounds = isSmall ? ReadBounds(bytes: 40) : .page
+        rejectionBounds = isSmall ? ReadBounds(bytes: 30, valueBytes: 20, coversAll: true) : RejectionRecords.bounds
+    }
+
+    func wall(at now: Int64) -> Timestamp { Timestamp(milliseconds: SimulatedSystem.wallOrigin + now + wallOffset) }
+
+    var state: NamespaceState { store.state(of: namespace) }
+}
+
+/// A server: its feed, its ledger and its group commit as they ship, in a process that can die, over the shared store.
 final class SimulatedServer {
     /// A request that waits for the disk.
     struct Job {
@@ -29,52 +64,34 @@ final class SimulatedServer {
         var replies: [(message: Int, reply: Reply, lastWrite: Int64?)]
     }
 
-    let namespace: Namespace
-    let limits: FeedLimits
-    /// What one answer to `reads` may hold.
-    let readBounds: ReadBounds
-    /// What the rejections of one batch may show.
-    let rejectionBounds: ReadBounds
-    var store: MemoryRecordStore
+    let number: Int
+    let shared: SharedState
     /// `nil` while the process is dead, and until the first request.
     var feed: ChangeFeed<Int>?
     var isUp = true
     /// Counts its processes.
     var run = 0
-    var wallOffset: Int64 = 0
     var jobs: Deque<Job> = []
     var isCommitting = false
-    var trouble: TimedCondition<ScenarioEvent.DiskFault>?
     /// The requests that are in it: parked, or on their way through.
     var activeRequests: Set<Int> = []
     var waiters: [Int: WaiterID] = [:]
-    var backup: (store: MemoryRecordStore.Backup, point: Oracle.Point)?
+    /// Its connection to the other servers; `nil` while the process is dead, and if there is no other.
+    var peers: PeerConnection?
+    /// What is wrong with that connection.
+    var peerTrouble: TimedCondition<ScenarioEvent.PeerFault>?
 
-    // MARK: Injected bugs
-
-    /// The state that a crash leaves, although the server has acknowledged a later one.
-    var unsynced: TimedCondition<MemoryRecordStore.Backup>?
-    /// Devices whose numbers it has forgotten are others to it.
-    var alias = 0
-
-    init(_ namespace: Namespace, isSmall: Bool, seed: UInt64) {
-        self.namespace = namespace
-        store = MemoryRecordStore(seed: seed)
-        var limits = FeedLimits()
-        if isSmall { (limits.changes, limits.inlineBytes, limits.pageBytes) = (3, 120, 400) }
-        self.limits = limits
-        readBounds = isSmall ? ReadBounds(bytes: 40) : .page
-        rejectionBounds = isSmall ? ReadBounds(bytes: 30, valueBytes: 20, coversAll: true) : RejectionRecords.bounds
+    init(_ number: Int, _ shared: SharedState) {
+        self.number = number
+        self.shared = shared
     }
 
-    func wall(at now: Int64) -> Timestamp { Timestamp(milliseconds: SimulatedSystem.wallOrigin + now + wallOffset) }
-
-    var state: NamespaceState { store.state(of: namespace) }
+    var process: SimulatedSystem.ServerProcess { SimulatedSystem.ServerProcess(server: number, run: run) }
 
     /// Everything in its memory is gone.
     func die() {
         run += 1
-        (isUp, feed, jobs, isCommitting, activeRequests, waiters) = (false, nil, [], false, [], [:])
+        (isUp, feed, jobs, isCommitting, activeRequests, waiters, peers) = (false, nil, [], false, [], [:], nil)
     }
 }
 

@@ -3,24 +3,27 @@ import FreshetClient
 import FreshetServer
 import FreshetWire
 
-/// The server's one writer: it commits all waiting jobs together, then publishes them, then answers them.
+/// The one writer of each server: it commits all waiting jobs together, then publishes them, then answers them.
 extension SimulatedSystem {
+    /// Work of a backend, which reaches one of the servers that run.
     func submit(_ work: SimulatedServer.Job.Work) {
-        guard server.isUp else { return }
+        let running = servers.count { $0.isUp }
+        guard running > 0 else { return }
+        let server = servers.filter(\.isUp)[running == 1 ? 0 : Int(random() % UInt64(running))]
         server.jobs.append(SimulatedServer.Job(work: work, message: nil))
-        startCommit()
+        startCommit(server)
     }
 
-    func startCommit() {
+    func startCommit(_ server: SimulatedServer) {
         guard !server.isCommitting, !server.jobs.isEmpty else { return }
         server.isCommitting = true
         var wait = bug == .acknowledgeBeforeSync ? 0 : delay(5)
-        if server.trouble?.present(at: now) == .slow { wait = wait * 50 + 100 }
-        push(.serverSync(run: server.run), after: wait)
+        if shared.trouble?.present(at: now) == .slow { wait = wait * 50 + 100 }
+        push(.serverSync(server.process), after: wait)
     }
 
     /// All waiting jobs. A job that ends a history goes alone, since no client would learn of earlier changes in the same transaction.
-    private func nextGroup() -> [SimulatedServer.Job] {
+    private func nextGroup(_ server: SimulatedServer) -> [SimulatedServer.Job] {
         let count = server.jobs.firstIndex { $0.endsHistory } ?? server.jobs.count
         let group = Array(server.jobs.prefix(max(count, 1)))
         server.jobs.removeFirst(group.count)
@@ -28,22 +31,22 @@ extension SimulatedSystem {
     }
 
     /// The transaction reaches the disk, or the disk fails.
-    func syncServer() throws(Violation) {
-        let jobs = nextGroup()
-        if let trouble = server.trouble?.present(at: now), trouble != .slow {
+    func sync(_ server: SimulatedServer) throws(Violation) {
+        let jobs = nextGroup(server)
+        if let trouble = shared.trouble?.present(at: now), trouble != .slow {
             let problem = (trouble == .full ? StoreError.full(path: "store") : .failed(path: "store", reason: "the disk fails")).problem
-            return refuse(jobs, problem, at: server.state.cursor)
+            return refuse(jobs, problem, at: shared.state.cursor, server)
         }
-        if bug == .acknowledgeBeforeSync, server.unsynced?.present(at: now) == nil {
-            server.unsynced = TimedCondition(server.store.backup, until: now + 2_000)
+        if bug == .acknowledgeBeforeSync, shared.unsynced?.present(at: now) == nil {
+            shared.unsynced = TimedCondition(shared.store.backup, until: now + 2_000)
         }
         let parts = jobs.map { part($0) }
         let group: GroupCommit
         do {
             group = try GroupCommit.commit(
-                parts.flatMap(\.submissions), to: server.store, at: server.wall(at: now), editLimit: 1 << 20, room: .max)
+                parts.flatMap(\.submissions), to: shared.store, at: shared.wall(at: now), editLimit: 1 << 20, room: .max)
         } catch {
-            return refuse(jobs, error.problem, at: nil)
+            return refuse(jobs, error.problem, at: nil, server)
         }
         group.complete()
         let outcomes = zip(jobs, parts).map { $1.outcomes($0.message.map { messages[$0] }) }
@@ -58,41 +61,48 @@ extension SimulatedSystem {
         do throws(Oracle.InvariantFailure) { try oracle.decided(decided) } catch { throw fail(error.rule, nil, error.text) }
         recorder?.committed(group.commits, at: now)
         let replies = zip(jobs, parts).compactMap { job, part in
-            job.message.map { ($0, part.reply(self.server.state.cursor), part.lastWrite()) }
+            job.message.map { ($0, part.reply(self.shared.state.cursor), part.lastWrite()) }
         }
-        push(.serverPublish(run: server.run, SimulatedServer.Commit(commits: group.commits, replies: replies)), after: delay(1))
+        push(.serverPublish(server.process, SimulatedServer.Commit(commits: group.commits, replies: replies)), after: delay(1))
     }
 
     /// Nothing of these is stored; the next ones may try.
-    private func refuse(_ jobs: [SimulatedServer.Job], _ problem: Problem, at position: Cursor?) {
+    private func refuse(_ jobs: [SimulatedServer.Job], _ problem: Problem, at position: Cursor?, _ server: SimulatedServer) {
         for job in jobs { if let message = job.message { reply(message, .problem(problem, cursor: position, retryAfter: nil)) } }
         server.isCommitting = false
-        startCommit()
+        startCommit(server)
     }
 
-    func publish(_ commit: SimulatedServer.Commit) throws(Violation) {
+    func publish(_ commit: SimulatedServer.Commit, _ server: SimulatedServer) throws(Violation) {
         for part in commit.commits where part.isReset || !part.changes.isEmpty {
-            if let update = server.feed?.publish(part) { deliver(update.deliveries) }
+            if bug == .skipGap, !part.isReset {
+                deliver(server.feed?.commit(part.changes, batches: part.batches, at: part.cursor) ?? [])
+            } else {
+                update(server) { $0.publish(part) }
+            }
         }
+        announce(commit.commits, server)
         for (message, reply, lastWrite) in commit.replies {
             if case .results(let results) = reply, results.results.contains(where: \.showsOutline) {
-                push(.serverReadRejected(run: server.run, message: message, results, lastWrite: lastWrite), after: 1)
+                push(.serverReadRejected(server.process, message: message, results, lastWrite: lastWrite), after: 1)
             } else {
                 self.reply(message, reply, lastWrite: lastWrite)
             }
         }
         oracle.acknowledged()
         server.isCommitting = false
-        startCommit()
+        startCommit(server)
     }
 
     /// Reads the records that the rejections of a batch show, when the next transaction may be on disk already.
     func readRejected(_ serial: Int, _ results: WriteResults, _ lastWrite: Int64?) {
-        guard server.activeRequests.contains(serial), case .writes(let batch) = messages[serial].kind else { return }
+        guard servers[messages[serial].server].activeRequests.contains(serial), case .writes(let batch) = messages[serial].kind else {
+            return
+        }
         let committed = Committed(.success(results.results), results.cursor, lastWrite: lastWrite)
         do {
             let complete = try RejectionRecords.read(
-                committed, of: ledgerName(batch.client), in: server.namespace, from: server.store, within: server.rejectionBounds)
+                committed, of: ledgerName(batch.client), in: shared.namespace, from: shared.store, within: shared.rejectionBounds)
             let outcomes = try complete.result.get()
             reply(
                 serial, .results(WriteResults(results: outcomes, cursor: complete.cursor ?? results.cursor)), lastWrite: complete.lastWrite)
@@ -123,7 +133,7 @@ extension SimulatedSystem {
     }
 
     private func part(_ job: SimulatedServer.Job) -> Part {
-        let namespace = server.namespace
+        let namespace = shared.namespace
         func ignore(_ submission: Submission) -> Part { Part(submissions: [submission], results: { .success([]) }, cursor: { nil }) }
         switch job.work {
         case .batch(let batch):
@@ -160,23 +170,23 @@ extension SimulatedSystem {
     // MARK: Back-ups
 
     func backUp() {
-        guard server.isUp else { return }
-        server.backup = (server.store.backup, oracle.position)
+        guard servers.contains(where: \.isUp) else { return }
+        shared.backup = (shared.store.backup, oracle.position)
     }
 
     func restore() throws(Violation) {
-        guard let backup = server.backup else { return }
+        guard let backup = shared.backup else { return }
         cutActiveRequests()
-        server.die()
-        server.unsynced = nil
-        server.store = MemoryRecordStore(restoring: backup.store)
+        for server in servers { server.die() }
+        shared.unsynced = nil
+        shared.store = MemoryRecordStore(restoring: backup.store)
         do {
             _ = try GroupCommit.commit(
-                [.rotateEpochs(seed: random()) { _ in }], to: server.store, at: server.wall(at: now), editLimit: 1 << 20, room: .max)
+                [.rotateEpochs(seed: random()) { _ in }], to: shared.store, at: shared.wall(at: now), editLimit: 1 << 20, room: .max)
         } catch { throw fail(.bounded, nil, "a restored store did not take a new epoch: \(error)") }
-        oracle.restored(backup.point, server.state.cursor, at: now)
+        oracle.restored(backup.point, shared.state.cursor, at: now)
         recorder?.mark(nil, at: now, "the server is restored from its back-up")
-        push(.serverStart(run: server.run), after: 100)
+        for server in servers { push(.serverStart(server.process), after: 100) }
     }
 }
 

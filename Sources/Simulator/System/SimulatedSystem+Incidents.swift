@@ -20,7 +20,7 @@ extension SimulatedSystem {
         case .invalidate(let scope): submit(.invalidation(scope))
         case .join(let number): if devices[number].phase == .absent { start(devices[number]) }
         case .crash(let number, let down): crash(devices[number], down: down)
-        case .start(.server): try startServer()
+        case .start(.server): for server in servers { try startServer(server) }
         case .start(.device(let number)): if devices[number].phase == .down { restart(devices[number]) }
         case .postponeClosures(let number, let delay): devices[number].closureDelay = delay
         case .copyDisk(let number): copyDisk(of: devices[number])
@@ -30,9 +30,9 @@ extension SimulatedSystem {
             devices[number].wakesAt = now
             try wakeUp(devices[number])
         case .reconnect(let number): if devices[number].phase == .running { try handle(devices[number], .wake) }
-        case .setClock(.server, let change): server.wallOffset = Self.offset(server.wallOffset, set: change)
+        case .setClock(.server, let change): shared.wallOffset = Self.offset(shared.wallOffset, set: change)
         case .setClock(.device(let number), let change): devices[number].wallOffset = Self.offset(devices[number].wallOffset, set: change)
-        case .disk(.server, let trouble, let duration): server.trouble = TimedCondition(trouble, until: now + duration)
+        case .disk(.server, let trouble, let duration): shared.trouble = TimedCondition(trouble, until: now + duration)
         case .disk(.device(let number), let trouble, let duration): devices[number].trouble = TimedCondition(trouble, until: now + duration)
         case .partition(let number, let direction, let duration):
             devices[number].link.partition = TimedCondition(direction, until: now + duration)
@@ -45,7 +45,11 @@ extension SimulatedSystem {
         case .cutConnections(let number): cutActiveRequests(of: devices[number])
         case .messageFault(let number, let way, let messageFault):
             if devices[number].link.messageFaults.count < 8 { devices[number].link.messageFaults.append((way, messageFault)) }
-        case .crashServer(let down): crashServer(down: down)
+        case .crashServer(let down): for server in servers { crashServer(server, down: down) }
+        case .crashOneServer(let number, let down): if servers.indices.contains(number) { crashServer(servers[number], down: down) }
+        case .roam(let number, let server): if servers.indices.contains(server) { roam(devices[number], to: server) }
+        case .peers(let number, let fault, let duration):
+            if servers.indices.contains(number) { disturbPeers(of: servers[number], fault, duration) }
         case .refuse(let number, .tokenExpired, _): devices[number].expiredToken = devices[number].token
         case .refuse(let number, let kind, let duration): devices[number].refusal = TimedCondition(kind, until: now + duration)
         case .backUp: backUp()
@@ -75,8 +79,11 @@ extension SimulatedSystem {
 
     /// All faults are over: links, disks and processes are as they should be.
     func healAll() {
-        server.trouble = nil
-        if !server.isUp { queue.push(.serverStart(run: server.run), at: now) }
+        shared.trouble = nil
+        for server in servers {
+            server.peerTrouble = nil
+            if !server.isUp { queue.push(.serverStart(server.process), at: now) }
+        }
         for device in devices {
             heal(device)
             device.trouble = nil
@@ -94,8 +101,10 @@ extension SimulatedSystem {
 
     /// Whether nothing is left to do but to wait for changes.
     var isQuiet: Bool {
-        guard server.isUp, server.jobs.isEmpty, !server.isCommitting else { return false }
-        let head = server.state.cursor
+        guard servers.allSatisfy({ $0.isUp && $0.jobs.isEmpty && !$0.isCommitting }) else { return false }
+        let head = shared.state.cursor
+        // One server has published what it has committed.
+        guard servers.count == 1 || servers.allSatisfy({ $0.feed.map { $0.head == head } ?? true }) else { return false }
         return devices.allSatisfy { device in
             device.phase == .absent
                 || (device.phase == .running && device.status?.connection == .live && device.status?.pendingWrites == 0
@@ -106,6 +115,14 @@ extension SimulatedSystem {
 }
 
 extension ScenarioEvent {
+    /// The number of the one server that it is about.
+    var server: Int? {
+        switch self {
+        case .crashOneServer(let server, _), .roam(_, let server), .peers(let server, _, _): server
+        default: nil
+        }
+    }
+
     /// The device that it is about.
     var device: Int? {
         switch self {
@@ -116,11 +133,12 @@ extension ScenarioEvent {
             .reconnect(let device), .setClock(.device(let device), _),
             .disk(.device(let device), _, _), .partition(let device, _, _), .unplug(let device, _), .heal(let device),
             .slow(let device, _), .intercept(let device, _, _), .cutConnections(let device), .messageFault(let device, _, _),
-            .refuse(let device, _, _),
+            .refuse(let device, _, _), .roam(let device, _),
             .expect(.shows(let device, _, _)), .expect(.knowsNothing(let device, _)), .expect(.pending(let device, _, _)),
             .expect(.status(let device, _)):
             device
-        case .serverWrite, .invalidate, .setClock(.server, _), .disk(.server, _, _), .start(.server), .crashServer, .backUp, .restore,
+        case .serverWrite, .invalidate, .setClock(.server, _), .disk(.server, _, _), .start(.server), .crashServer, .crashOneServer, .peers,
+            .backUp, .restore,
             .compact, .drop,
             .healAll, .settle, .expect(.server):
             nil

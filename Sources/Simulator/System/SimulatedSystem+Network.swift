@@ -60,9 +60,10 @@ extension SimulatedSystem {
     /// An answer sets out from the server.
     func reply(_ serial: Int, _ reply: Reply, lastWrite stated: Int64? = nil) {
         var lastWrite = stated.map { bug == .overstateLastWrite ? $0 + 1 : bug == .understateLastWrite ? max(0, $0 - 1) : $0 }
+        let message = messages[serial]
+        let server = servers[message.server]
         server.activeRequests.remove(serial)
         server.waiters[serial] = nil
-        let message = messages[serial]
         let device = devices[message.device]
         recorder?.replied(serial, reply, at: now)
         guard !device.link.loses(.reply, at: now) else { return lose(serial, .reply) }
@@ -122,7 +123,7 @@ extension SimulatedSystem {
         let isOfBefore = message.generation < device.generation || device.isCleared
         let commits = device.commits.count
         try handle(
-            device, .replied(message.id, bug == .skipFence ? reply.raised(to: server.state.cursor) : reply, lastWrite: lastWrite),
+            device, .replied(message.id, bug == .skipFence ? reply.raised(to: shared.state.cursor) : reply, lastWrite: lastWrite),
             isOrphan: !isWaitedFor)
         // A clear that the disk refused before may be tried again at this moment.
         if isOfBefore, !isWaitedFor, device.commits.dropFirst(commits).contains(where: { $0.clear == nil }) {
@@ -142,6 +143,10 @@ extension SimulatedSystem {
 
     /// Cuts the requests that the server holds; the devices notice it if their links work.
     func cutActiveRequests(of only: SimulatedDevice? = nil) {
+        for server in servers { cutActiveRequests(in: server, of: only) }
+    }
+
+    func cutActiveRequests(in server: SimulatedServer, of only: SimulatedDevice? = nil) {
         for serial in server.activeRequests.sorted() {
             let message = messages[serial]
             guard only == nil || only?.number == message.device else { continue }

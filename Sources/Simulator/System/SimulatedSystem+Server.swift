@@ -7,6 +7,7 @@ extension SimulatedSystem {
     func requestArrives(_ serial: Int) throws(Violation) {
         let message = messages[serial]
         let device = devices[message.device]
+        let server = servers[message.server]
         digest.mix(Int64(serial))
         guard server.isUp else {
             recorder?.stopped(serial, .refused, "connection refused", at: now)
@@ -16,11 +17,11 @@ extension SimulatedSystem {
         server.activeRequests.insert(serial)
         if let refusal = refusal(of: message, device) { return reply(serial, refusal) }
         switch message.kind {
-        case .changes(let since, _, _, _, _?): push(.serverScan(run: server.run, message: serial, since, deadline: now), after: delay(2))
+        case .changes(let since, _, _, _, _?): push(.serverScan(server.process, message: serial, since, deadline: now), after: delay(2))
         case .changes(let since, _, let wait, _, nil):
             let deadline = now + Int64(wait) * 1_000
             if bug == .loseWakeUp, wait > 0 {
-                return push(.serverPark(run: server.run, message: serial, since, deadline: deadline), after: 5)
+                return push(.serverPark(server.process, message: serial, since, deadline: deadline), after: 5)
             }
             ask(serial, since, isVerified: false, deadline: deadline)
         case .writes(let batch):
@@ -34,21 +35,21 @@ extension SimulatedSystem {
                 if bug == .ignoreNonces { batch.removeNonces() }
                 server.jobs.append(SimulatedServer.Job(work: .batch(batch), message: serial))
             }
-            startCommit()
+            startCommit(server)
         case .reads(let request):
             var request = request
             request.client = request.client.map(ledgerName)
-            let found = server.store.records(request, within: server.readBounds, in: server.namespace)
+            let found = shared.store.records(request, within: shared.readBounds, in: shared.namespace)
             let (value, cursor) = (found.value, found.cursor)
             let response = ReadsResponse(records: value.records, missing: value.missing, next: value.next, cursor: cursor)
             reply(serial, .reads(response), lastWrite: found.lastWrite)
         case .record(let key, let known, let client):
-            let found = server.store.record(key, in: server.namespace, for: client.map(ledgerName))
+            let found = shared.store.record(key, in: shared.namespace, for: client.map(ledgerName))
             guard let record = found.value else { return reply(serial, .missing(found.cursor), lastWrite: found.lastWrite) }
             let isKnown = known == Cursor(epoch: found.cursor.epoch, revision: record.revision)
             reply(serial, isKnown ? .notModified(found.cursor) : .record(record, found.cursor), lastWrite: found.lastWrite)
         case .clientStatus(let client):
-            let found = server.store.lastWrite(of: ledgerName(client), in: server.namespace)
+            let found = shared.store.lastWrite(of: ledgerName(client), in: shared.namespace)
             reply(serial, .client(ClientStatus(client: client, last: found.value), found.cursor))
         }
     }
@@ -59,7 +60,7 @@ extension SimulatedSystem {
         }
         guard let kind = device.refusal?.present(at: now) else { return nil }
         return kind == .overloaded
-            ? .problem(Problem(.overloaded, "busy"), cursor: server.state.cursor, retryAfter: 1_000)
+            ? .problem(Problem(.overloaded, "busy"), cursor: shared.state.cursor, retryAfter: 1_000)
             : .problem(Problem(.unauthorized, "no token is good"), cursor: nil, retryAfter: nil)
     }
 
@@ -67,48 +68,53 @@ extension SimulatedSystem {
 
     private func ask(_ serial: Int, _ since: Since, isVerified: Bool, deadline: Int64) {
         guard case .changes(_, let filter, let wait, let limit, _) = messages[serial].kind else { return }
-        if server.feed == nil { server.feed = ChangeFeed(position: server.state.cursor, limits: server.limits) }
+        let server = servers[messages[serial].server]
+        if server.feed == nil {
+            server.feed = ChangeFeed(position: shared.state.cursor, limits: shared.limits, isShared: servers.count > 1)
+        }
         let decision = server.feed?.ask(
             since, Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
             deadline: wait == 0 ? now : deadline, now: now)
         switch decision {
         case .reply(let answer): reply(serial, self.reply(answer))
-        case .scan(let since): push(.serverScan(run: server.run, message: serial, since, deadline: deadline), after: delay(2))
+        case .scan(let since): push(.serverScan(server.process, message: serial, since, deadline: deadline), after: delay(2))
         case .waiting(let waiter):
             server.waiters[serial] = waiter
-            push(.serverExpire(run: server.run), after: deadline - now + WaiterTable<Int>.bucketWidth)
+            push(.serverExpire(server.process), after: deadline - now + WaiterTable<Int>.bucketWidth)
         case nil: break
         }
     }
 
     /// Looks into the store.
     func scan(_ serial: Int, _ since: Since, deadline: Int64) {
+        let server = servers[messages[serial].server]
         guard server.activeRequests.contains(serial), case .changes(let asked, let filter, _, let limit, let client) = messages[serial].kind
         else {
             return
         }
         let query = ChangeQuery(
-            since: since, filter: filter, limit: limit, byteLimit: server.limits.pageBytes(for: .response),
-            inlineLimit: server.limits.inlineBytes, scanLimit: server.limits.changes < 10 ? 4 : 10_000, client: client.map(ledgerName))
+            since: since, filter: filter, limit: limit, byteLimit: shared.limits.pageBytes(for: .response),
+            inlineLimit: shared.limits.inlineBytes, scanLimit: shared.limits.changes < 10 ? 4 : 10_000, client: client.map(ledgerName))
         do {
-            let found = try server.store.scan(query, in: server.namespace)
+            let found = try shared.store.scan(query, in: shared.namespace)
             switch found.value {
             case .refused(let problem, let position): reply(serial, .problem(problem, cursor: position, retryAfter: nil))
             case .page(let page):
                 if !page.upToDate { server.feed?.noteScan(at: found.cursor) }
                 reply(serial, self.reply(.page(page)), lastWrite: found.lastWrite)
-            case .nothing(let reached, isComplete: true) where client != nil:
+            case .nothing(let reached, isComplete: true) where client != nil || asked == .now:
                 let empty = ChangePage(changes: [], cursor: reached, upToDate: true)
                 reply(serial, asked == .now ? .page(empty) : .noChange(reached), lastWrite: found.lastWrite)
             case .nothing(let reached, isComplete: true):
-                push(.serverPark(run: server.run, message: serial, .after(reached), deadline: deadline), after: delay(2))
+                push(.serverPark(server.process, message: serial, .after(reached), deadline: deadline), after: delay(2))
             case .nothing(let reached, isComplete: false):
-                push(.serverScan(run: server.run, message: serial, .after(reached), deadline: deadline), after: delay(1))
+                push(.serverScan(server.process, message: serial, .after(reached), deadline: deadline), after: delay(1))
             }
         } catch { reply(serial, .problem(error.problem, cursor: nil, retryAfter: nil)) }
     }
 
     func park(_ serial: Int, _ since: Since, deadline: Int64) {
+        let server = servers[messages[serial].server]
         guard server.activeRequests.contains(serial) else { return }
         if bug == .loseWakeUp, let head = server.feed?.head, case .after(let cursor) = since, cursor.epoch == head.epoch {
             return ask(serial, .after(head), isVerified: true, deadline: deadline)
@@ -116,13 +122,14 @@ extension SimulatedSystem {
         ask(serial, since, isVerified: bug != .loseWakeUp, deadline: deadline)
     }
 
-    func expire() {
+    func expire(_ server: SimulatedServer) {
         if bug == .keepWaiters { return }
         deliver(server.feed?.expire(now: now) ?? [])
     }
 
     func disconnect(_ serial: Int) {
         guard bug != .keepWaiters else { return }
+        let server = servers[messages[serial].server]
         guard let waiter = server.waiters[serial] else {
             // A poll that the server still looks up is not begun.
             if case .changes = messages[serial].kind { server.activeRequests.remove(serial) }
@@ -152,26 +159,29 @@ extension SimulatedSystem {
 
     // MARK: The process
 
-    func crashServer(down: Int64) {
+    func crashServer(_ server: SimulatedServer, down: Int64) {
         guard server.isUp else { return }
-        cutActiveRequests()
-        if let unsynced = server.unsynced?.present(at: now) { server.store = MemoryRecordStore(restoring: unsynced) }
-        server.unsynced = nil
+        cutActiveRequests(in: server)
+        if let unsynced = shared.unsynced?.present(at: now) { shared.store = MemoryRecordStore(restoring: unsynced) }
+        shared.unsynced = nil
         server.die()
-        recorder?.mark(nil, at: now, "the server crashes")
-        push(.serverStart(run: server.run), after: down)
+        recorder?.mark(nil, at: now, "\(name(of: server)) crashes")
+        push(.serverStart(server.process), after: down)
     }
 
-    func startServer() throws(Violation) {
+    func startServer(_ server: SimulatedServer) throws(Violation) {
         guard !server.isUp else { return }
         server.isUp = true
-        if bug == .forgetLedger { server.alias += 1 }
-        recorder?.mark(nil, at: now, "the server starts")
-        if let problem = oracle.serverStarted(server.state) { throw fail(.durableBeforeAcknowledged, nil, problem) }
+        if bug == .forgetLedger { shared.alias += 1 }
+        recorder?.mark(nil, at: now, "\(name(of: server)) starts")
+        connectPeers(server)
+        if let problem = oracle.serverStarted(shared.state) { throw fail(.durableBeforeAcknowledged, nil, problem) }
     }
 
+    func name(of server: SimulatedServer) -> String { servers.count == 1 ? "the server" : "server \(server.number + 1)" }
+
     func ledgerName(_ client: ClientIdentifier) -> ClientIdentifier {
-        guard server.alias > 0, let name = try? ClientIdentifier("\(client.text)-x\(server.alias)") else { return client }
+        guard shared.alias > 0, let name = try? ClientIdentifier("\(client.text)-x\(shared.alias)") else { return client }
         return name
     }
 }

@@ -18,18 +18,28 @@ final class SimulatedSystem {
         case wakeUp(device: Int, run: Int)
         case noticeWake(device: Int, run: Int)
         case sync(device: Int, run: Int)
-        case serverSync(run: Int)
-        indirect case serverPublish(run: Int, SimulatedServer.Commit)
-        indirect case serverReadRejected(run: Int, message: Int, WriteResults, lastWrite: Int64?)
-        case serverScan(run: Int, message: Int, Since, deadline: Int64)
-        case serverPark(run: Int, message: Int, Since, deadline: Int64)
-        case serverExpire(run: Int)
-        case serverStart(run: Int)
+        case serverSync(ServerProcess)
+        indirect case serverPublish(ServerProcess, SimulatedServer.Commit)
+        indirect case serverReadRejected(ServerProcess, message: Int, WriteResults, lastWrite: Int64?)
+        case serverScan(ServerProcess, message: Int, Since, deadline: Int64)
+        case serverPark(ServerProcess, message: Int, Since, deadline: Int64)
+        case serverExpire(ServerProcess)
+        case serverStart(ServerProcess)
+        /// Something between servers.
+        indirect case peer(ServerProcess, PeerEvent)
+    }
+
+    /// One process of a server. Events for an earlier process have no effect.
+    struct ServerProcess: Hashable {
+        var server: Int
+        var run: Int
     }
 
     /// A request on its way, with its state.
     final class Message {
         let device: Int
+        /// The server to which it goes.
+        let server: Int
         let run: Int
         let generation: Int
         let id: RequestID
@@ -43,6 +53,7 @@ final class SimulatedSystem {
         let origins: [Int64: Int]
 
         init(_ description: RequestDescription, _ device: SimulatedDevice, origins: [Int64: Int], at now: Int64) {
+            server = device.server
             (self.device, run, generation, token) = (device.number, device.run, device.generation, device.token)
             (id, kind, timeout) = (description.id, description.kind, description.timeout)
             (self.origins, sent, arrival) = (origins, now, now)
@@ -60,12 +71,13 @@ final class SimulatedSystem {
     static var wallOrigin: Int64 { 1_767_225_600_000 }
 
     let seed: UInt64?
-    private let hasWideDelays: Bool
+    let hasWideDelays: Bool
     let bug: InjectedBug?
     let recorder: Recorder?
     /// `nil` outside of searches.
     let coverage: CoverageRecorder?
-    let server: SimulatedServer
+    let shared: SharedState
+    let servers: [SimulatedServer]
     let devices: [SimulatedDevice]
     let oracle: Oracle
 
@@ -93,7 +105,9 @@ final class SimulatedSystem {
         self.coverage = coverage
         let namespace: Namespace
         do { namespace = try Namespace("simulated") } catch { throw .invalid(line: nil, "\(error)") }
-        server = SimulatedServer(namespace, isSmall: scenario.isServerSmall, seed: RandomSource.mix(scenario.seed ?? 1))
+        let shared = SharedState(namespace, isSmall: scenario.isServerSmall, seed: RandomSource.mix(scenario.seed ?? 1))
+        self.shared = shared
+        servers = (0..<scenario.servers).map { SimulatedServer($0, shared) }
         var devices: [SimulatedDevice] = []
         for (number, declaration) in scenario.devices.enumerated() {
             do {
@@ -106,9 +120,11 @@ final class SimulatedSystem {
                 devices.append(SimulatedDevice(number, declaration, settings, client, answerLimit: limit))
             } catch { throw .invalid(line: nil, "device \(declaration.name): \(error)") }
         }
+        for device in devices { device.server = device.number % scenario.servers }
         self.devices = devices
         oracle = Oracle(keys: keys.sorted(), devices: devices.count)
-        oracle.open(server.state.cursor)
+        oracle.open(shared.state.cursor)
+        for server in servers { connectPeers(server) }
         for device in devices where !device.declaration.joinsLater { start(device) }
     }
 
@@ -158,6 +174,11 @@ final class SimulatedSystem {
     func advance() throws(Violation) -> Bool {
         guard let (time, event) = queue.pop() else { return false }
         now = max(now, time)
+        if case .peer(let process, let event) = event {
+            // What servers do without end is no step: the length of a run is that of its incidents.
+            if servers[process.server].process == process { try take(event, servers[process.server]) }
+            return true
+        }
         step += 1
         digest.mix(now)
         try take(event)
@@ -179,15 +200,24 @@ final class SimulatedSystem {
         case .wakeUp(let number, let run): if devices[number].run == run { try wakeUp(devices[number]) }
         case .noticeWake(let number, let run): if let device = device(number, run) { try handle(device, .wake) }
         case .sync(let number, let run): if devices[number].run == run { devices[number].durable = nil }
-        case .serverSync(let run): if server.run == run { try syncServer() }
-        case .serverPublish(let run, let commit): if server.run == run { try publish(commit) }
-        case .serverReadRejected(let run, let message, let results, let lastWrite):
-            if server.run == run { readRejected(message, results, lastWrite) }
-        case .serverScan(let run, let message, let since, let deadline): if server.run == run { scan(message, since, deadline: deadline) }
-        case .serverPark(let run, let message, let since, let deadline): if server.run == run { park(message, since, deadline: deadline) }
-        case .serverExpire(let run): if server.run == run { expire() }
-        case .serverStart(let run): if server.run == run { try startServer() }
+        case .serverSync(let process): if let server = server(process) { try sync(server) }
+        case .serverPublish(let process, let commit): if let server = server(process) { try publish(commit, server) }
+        case .serverReadRejected(let process, let message, let results, let lastWrite):
+            if server(process) != nil { readRejected(message, results, lastWrite) }
+        case .serverScan(let process, let message, let since, let deadline):
+            if server(process) != nil { scan(message, since, deadline: deadline) }
+        case .serverPark(let process, let message, let since, let deadline):
+            if server(process) != nil { park(message, since, deadline: deadline) }
+        case .serverExpire(let process): if let server = server(process) { expire(server) }
+        case .serverStart(let process): if let server = server(process) { try startServer(server) }
+        case .peer: break
         }
+    }
+
+    /// The server if that process is its present one.
+    private func server(_ process: ServerProcess) -> SimulatedServer? {
+        let server = servers[process.server]
+        return server.process == process ? server : nil
     }
 
     /// The device if that process still runs.

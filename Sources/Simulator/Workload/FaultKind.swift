@@ -28,6 +28,9 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
     case evictions
     /// Device disks that are copied, and devices that go on with a copy: images and snapshots.
     case copies
+    /// Of several servers: devices that move between them, single servers that are killed, and announcements that are
+    /// lost, late or doubled, or not received at all.
+    case servers
 
     /// What it is, in a line.
     public var summary: String {
@@ -46,6 +49,7 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
         case .clears: "devices cleared: log-out, another account"
         case .evictions: "disk tiers that evict keys"
         case .copies: "device disks copied and rolled back"
+        case .servers: "of several servers: devices that move, announcements lost, late or doubled, one server killed"
         }
     }
 }

@@ -8,9 +8,12 @@ public struct Workload: Hashable, Sendable {
     public var steps: Int { didSet { steps = max(1, steps) } }
     /// The kinds of faults that may happen.
     public var faults: Set<FaultKind>
+    /// How many servers there are over one store, 1 to 9.
+    public var servers: Int { didSet { servers = Self.servers(servers) } }
 
-    /// A workload; by default with all faults.
-    public init(devices: Int = 5, steps: Int = 5_000, faults: Set<FaultKind> = Set(FaultKind.allCases)) {
+    /// A workload; by default with all faults, and one server.
+    public init(devices: Int = 5, steps: Int = 5_000, faults: Set<FaultKind> = Set(FaultKind.allCases), servers: Int = 1) {
+        self.servers = Self.servers(servers)
         self.devices = Self.devices(devices)
         self.steps = max(1, steps)
         self.faults = faults
@@ -18,6 +21,10 @@ public struct Workload: Hashable, Sendable {
 
     /// Each has a letter for its name.
     private static func devices(_ number: Int) -> Int { min(max(1, number), 26) }
+
+    private static func servers(_ number: Int) -> Int {
+        min(max(Scenario.serverCounts.lowerBound, number), Scenario.serverCounts.upperBound)
+    }
 }
 
 /// The random course of one seed: it looks at nothing but its own numbers, so that what it has planned can be run again without it.
@@ -32,6 +39,8 @@ struct WorkloadGenerator {
     /// One in so many incidents is a fault.
     private let faultRate: Int
     private let kinds: [FaultKind]
+    /// How many times as often the faults of several servers occur as others, since most have no effect for long.
+    private static let serverWeight = 4
     private var serial: Int
     private var waiting: [Scenario.Incident] = []
 
@@ -50,7 +59,9 @@ struct WorkloadGenerator {
         tempo = meanDelay ?? chosen
         self.longestFault = longestFault ?? min(tempo * 400, 120_000)
         faultRate = random.pick([3, 5, 10, 25])
-        kinds = FaultKind.allCases.filter(workload.faults.contains)
+        kinds = FaultKind.allCases.filter(workload.faults.contains).flatMap { kind in
+            Array(repeating: kind, count: kind != .servers ? 1 : workload.servers > 1 ? Self.serverWeight : 0)
+        }
         func keys(_ names: [String]) -> [RecordKey] { names.compactMap { try? RecordKey($0) } }
         hot = keys(["notes/1", "notes/2", "counters/1", "documents/1"])
         cold = keys(["notes/30", "notes/31", "counters/30", "documents/30"])
@@ -63,7 +74,7 @@ struct WorkloadGenerator {
                     collections: random.chance(oneIn: 4) ? ["counters", "notes"] : [],
                     joinsLater: number > 0 && hasJoiners && random.chance(oneIn: 2), hasSmallSteps: random.chance(oneIn: 2)))
         }
-        scenario = Scenario(seed: seed, devices: devices, isServerSmall: random.chance(oneIn: 2))
+        scenario = Scenario(seed: seed, devices: devices, isServerSmall: random.chance(oneIn: 2), servers: workload.servers)
         // From a separate source, so that the course of a seed does not depend on the delays.
         var delays = RandomSource(seed: seed, stream: 3)
         scenario.hasWideDelays = delays.chance(oneIn: 2)
@@ -195,6 +206,7 @@ struct WorkloadGenerator {
         case .compaction: return .compact
         case .clears: return .clear(device: device)
         case .evictions: return .evict(device: device, key())
+        case .servers: return serverFault(device)
         case .copies: return random.chance(oneIn: 3) ? .copyDisk(device: device) : .replaceDisk(device: device)
         }
     }
@@ -214,9 +226,18 @@ struct WorkloadGenerator {
         }
     }
 
-    /// All sleep for days.
+    private mutating func serverFault(_ device: Int) -> ScenarioEvent {
+        let server = random.below(workload.servers)
+        switch random.below(8) {
+        case 0..<4: return .roam(device: device, server: server)
+        case 4: return .crashOneServer(server, down: random.duration(10, 5_000))
+        default: return .peers(server: server, random.pick(ScenarioEvent.PeerFault.allCases), duration())
+        }
+    }
+
+    /// All sleep for days; for minutes beside several servers, whose messages to each other never end.
     private mutating func night(_ first: Int) -> ScenarioEvent {
-        let duration = random.duration(3_600_000, 40 * 86_400_000)
+        let duration = workload.servers > 1 ? random.duration(60_000, 600_000) : random.duration(3_600_000, 40 * 86_400_000)
         for device in 0..<workload.devices where device != first {
             waiting.append(Scenario.Incident(after: 0, .sleep(device: device, duration)))
         }

@@ -16,6 +16,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [2, 3, 5], 0..<4)
+    func noRuleIsBrokenBySeveralServers(_ servers: Int, _ group: UInt64) throws {
+        for seed in (group * 4 + 1)...(group * 4 + 4) {
+            // Given devices that move between servers over one store, and all that can go wrong between these too
+            let simulation = Simulation(seed: seed, workload: Workload(devices: 4, steps: 1_200, servers: servers))
+            // Then
+            let outcome = try simulation.run()
+            #expect(outcome.violation == nil, "seed \(seed): \(outcome.violation.map { "\($0.rule), \($0.text)" } ?? "")")
+            // And the same seed is the same run, also as a scenario
+            #expect(try simulation.run().hash == outcome.hash)
+            let again = try Simulation(try Scenario(text: outcome.scenario.text)).run()
+            #expect(again.steps == outcome.steps && again.time == outcome.time)
+        }
+    }
+
     @Test(arguments: FaultKind.allCases)
     func noRuleIsBrokenWithOneKindOfFault(_ kind: FaultKind) throws {
         for seed: UInt64 in 1_001...1_003 {

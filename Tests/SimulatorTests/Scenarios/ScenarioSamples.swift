@@ -16,7 +16,7 @@ enum ScenarioSamples {
                 .init("A"), .init("phone-2", following: .everything, collections: ["notes", "in", "a.b_c-"]),
                 .init("C", collections: ["notes"], joinsLater: true, hasSmallSteps: true), .init("d", joinsLater: true),
                 .init("is", hasSmallSteps: true), .init("small", following: .everything, joinsLater: true),
-            ], isServerSmall: true, hasWideDelays: true)
+            ], isServerSmall: true, servers: 9, hasWideDelays: true)
         let keys = [
             "notes/1", "notes/a b", "notes/\"", "notes/#", "n/\u{e9}\u{65}\u{301}", "n/a\nb\u{1}", "n/1*", "n/\u{a0}\u{2028}", "n/,",
             "n/nothing",
@@ -67,6 +67,8 @@ enum ScenarioSamples {
             for direction in ScenarioEvent.Direction.allCases { scenario.add(.partition(device: 4, direction, time)) }
             scenario.add(.crash(device: 1, down: time))
             scenario.add(.crashServer(down: time))
+            scenario.add(.crashOneServer(8, down: time))
+            for fault in ScenarioEvent.PeerFault.allCases { scenario.add(.peers(server: 0, fault, time)) }
             scenario.add(.sleep(device: 1, time))
             scenario.add(.unplug(device: 1, time))
             scenario.add(.slow(device: 1, time))
@@ -80,6 +82,7 @@ enum ScenarioSamples {
             }
         }
         scenario.add(.refuse(device: 1, .tokenExpired, 0))
+        for server in 0..<9 { scenario.add(.roam(device: 1, server: server)) }
         for device in scenario.devices.indices {
             for event in [
                 ScenarioEvent.clear(device: device), .join(device: device), .wake(device: device), .reconnect(device: device),
