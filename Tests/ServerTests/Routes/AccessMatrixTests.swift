@@ -151,7 +151,7 @@ import Testing
             #expect((elsewhere == 403) == !isOpen, "\(endpoint) in another namespace")
             let outside = try await status(server, endpoint, Self.sample(of: endpoint, in: "orders"), part)
             // Batches, reads and the client's number are decided by the namespace here, and record by record within.
-            let isDecidedWithin: Set<Endpoint> = [.read, .write, .getClient]
+            let isDecidedWithin: Set<Endpoint> = [.read, .write, .getClient, .makeTicket]
             #expect((outside == 403) == (!isOpen && !isDecidedWithin.contains(endpoint)), "\(endpoint) outside of the range")
         }
     }

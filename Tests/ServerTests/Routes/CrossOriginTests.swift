@@ -1,4 +1,5 @@
 import FreshetWire
+import HTTPTypes
 import Testing
 
 @testable import FreshetServer
@@ -8,7 +9,11 @@ import Testing
     private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","create"]}]"#
 
     private static func with(_ body: (AccessServer) async throws -> Void) async throws {
-        try await AccessServer.with { $0.allowedOrigins = ["https://App.example", "https://other.example"] } _: { try await body($0) }
+        try await AccessServer.with {
+            $0.allowedOrigins = ["https://App.example", "https://other.example"]
+        } _: {
+            try await body($0)
+        }
     }
 
     /// Whether a page of the origin may read a response.
@@ -66,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("Waiting polls that share a response get the fields of their own origins, again and again")
+    @Test("Waiting polls that share a response get the fields of the origin of each, again and again")
     func polls() async throws {
         try await Self.with { server in
             // Given

@@ -113,7 +113,8 @@ import Testing
             if isRevoked {
                 #expect(try await server.request("DELETE", "/admin/keys/\(stored.id)", operatorKey).status == 200)
             } else {
-                clock.advance(60_000)
+                // The wheel of deadlines turns by 250 ms.
+                clock.advance(60_300)
             }
             // Then
             #expect(try await content.isEmpty == false)
@@ -151,13 +152,16 @@ import Testing
             #expect(try await server.test.request("POST", "/v1/shop/tickets", [key], "{}").status == 415)
         }
         try await TestServer.with { server in
-            #expect(try await server.request("POST", "/v1/shop/tickets", TestServer.json, "{}").status == 404)
+            let reply = try await server.request("POST", "/v1/shop/tickets", TestServer.json, "{}")
+            #expect(reply.status == 404)
         }
     }
 
     @Test("Wrong tickets count as refused credentials of their address")
     func failures() async throws {
-        try await AccessServer.with { $0.trustedProxies = [] } _: { server in
+        try await AccessServer.with {
+            $0.trustedProxies = []
+        } _: { server in
             let statuses = try await server.test.thread { connection in
                 try (0..<12).map { try connection.request("GET", Self.target("ft_\($0)"), [Self.stream]).status }
             }
@@ -167,9 +171,12 @@ import Testing
 
     @Test("A client without a credential gets no ticket, although it may read")
     func anonymous() async throws {
-        try await AccessServer.with { $0.anonymous = try Rights(json: Array(Self.all.utf8)) } _: { server in
-            #expect(try await server.post("/v1/shop/tickets", nil, "{}").status == 401)
-            #expect(try await Self.status(server, "/v1/shop/changes?since=now") == 200)
+        try await AccessServer.with {
+            $0.anonymous = try Rights(json: Array(Self.all.utf8))
+        } _: { server in
+            let refused = try await server.post("/v1/shop/tickets", nil, "{}")
+            let stream = try await Self.status(server, "/v1/shop/changes?since=now")
+            #expect(refused.status == 401 && stream == 200)
         }
     }
 }
