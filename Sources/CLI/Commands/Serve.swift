@@ -107,6 +107,11 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp(
             "Let web pages of this origin read and change records, such as https://app.example; can be repeated.", valueName: "origin"))
     var allowOrigin: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Append the audit log to this file, opened again at SIGHUP; 'freshet audit tail' shows it.", valueName: "file"),
+        completion: .file())
+    var audit: String?
     @Flag(help: "Let everyone who can reach the server make it drop, delay and refuse requests: for tests alone. See docs/testkit.md.")
     var testFaults = false
     @Flag(help: .hidden) var untilInputEnds = false
@@ -120,6 +125,7 @@ struct Serve: AsyncParsableCommand {
             ("--answer-memory", answerMemory != nil),
             ("--connections-per-address", connectionsPerAddress != nil), ("--trusted-proxy", !trustedProxy.isEmpty),
             ("--host-name", !hostName.isEmpty), ("--allow-origin", !allowOrigin.isEmpty), ("--test-faults", testFaults),
+            ("--audit", audit != nil),
         ]
         return options.filter(\.1).map(\.0)
     }
@@ -136,6 +142,8 @@ struct Serve: AsyncParsableCommand {
         }
         guard tlsClientCa == nil || tlsCertificate != nil else { throw ValidationError("--tls-client-ca goes with --tls-certificate") }
         guard !(testFaults && tlsCertificate != nil) else { throw ValidationError("--test-faults goes without --tls-certificate") }
+        guard audit != "" else { throw ValidationError("--audit takes a file, and this is empty") }
+        guard !(testFaults && audit != nil) else { throw ValidationError("--test-faults goes without --audit") }
         guard !(open && requireKeys) else { throw ValidationError("one of these: --open, --require-keys") }
         guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port takes 0 to 65535, not \(port)") }
@@ -167,6 +175,8 @@ struct Serve: AsyncParsableCommand {
                 throw CommandFailure(.software, "no thread for the keys of issuers: \(error.description)")
             }
         }
+        let (auditFailures, reportAuditFailure) = AsyncStream.makeStream(of: String.self)
+        base.onAuditFailure = { reportAuditFailure.yield($0) }
         var configuration = try file.map { [base] file throws(CommandFailure) in try file.settings(base) } ?? flagged(base)
         if let file {
             configuration.source = { [base] () throws(RecordServerError) in
@@ -186,8 +196,14 @@ struct Serve: AsyncParsableCommand {
                 services.append(.init(service: ServerService(urls: [server.url], server: server)))
             } else {
                 let server = try RecordServer.running(configuration, logger: logger)
-                if file != nil || base.tls != nil { services.append(.init(service: await ReloadOnHangup(server, logger))) }
+                if file != nil || base.tls != nil || audit != nil {
+                    services.append(.init(service: await ReloadOnHangup(server, logger)))
+                }
                 services.append(.init(service: ServerService(urls: server.addresses.map(\.url), server: server)))
+                if configuration.requiresAuditLog {
+                    services.append(
+                        .init(service: AuditWatcher(failures: auditFailures), failureTerminationBehavior: .gracefullyShutdownGroup))
+                }
             }
         } catch {
             throw CommandFailure(error)
@@ -241,6 +257,7 @@ struct Serve: AsyncParsableCommand {
         if !trustedProxy.isEmpty { settings.trustedProxies = trustedProxy.compactMap(AddressRange.init) }
         settings.hostNames = hostName
         settings.allowedOrigins = allowOrigin
+        settings.auditLog = audit
         settings.requiresKeys = requireKeys
         return settings
     }
@@ -265,6 +282,15 @@ private struct ServerService: Service {
     }
 }
 
+/// Ends the program once a server cannot write the audit log that it requires.
+private struct AuditWatcher: Service {
+    let failures: AsyncStream<String>
+
+    func run() async throws {
+        for await reason in failures.cancelOnGracefulShutdown() { throw CommandFailure(.inputOutput, reason) }
+    }
+}
+
 extension FaultServer: Service {
     func run() async throws {
         try? await gracefulShutdown()
@@ -278,7 +304,7 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error {
             case .addressInUse, .addressUnusable, .directoryInUse: .unavailable
-            case .directoryUnusable: .cannotCreate
+            case .directoryUnusable, .auditLogUnusable: .cannotCreate
             case .newerSchema, .dataDamaged, .certificateUnusable: .data
             case .diskFull, .failed: .inputOutput
             case .invalidConfiguration: .usage

@@ -25,6 +25,9 @@ struct ConfigurationFile: Sendable {
         return settings
     }
 
+    /// The path of the audit log; `nil` if there is none. Blocks on the disk.
+    func auditLog() throws(CommandFailure) -> String? { try configuration().audit.map(resolved) }
+
     /// The keys of an issuer, with the content of their file. A relative path begins at the folder of this file.
     func keys(of entry: Configuration.IssuerEntry) throws(CommandFailure) -> AccessPolicy.KeySource {
         let file: String

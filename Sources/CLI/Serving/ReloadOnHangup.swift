@@ -3,8 +3,8 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Has a server read its configuration and its certificates again at each SIGHUP. Files that cannot be applied change
-/// nothing.
+/// Has a server read its configuration and its certificates again at each SIGHUP, and open its audit log again. Files that
+/// cannot be applied change nothing.
 struct ReloadOnHangup: Service {
     private let server: RecordServer
     private let logger: Logger
@@ -23,6 +23,9 @@ struct ReloadOnHangup: Service {
                 logger.notice("the configuration and the certificates were read again")
             } catch {
                 logger.error("nothing was applied, and the former configuration stays in force", metadata: ["reason": "\(error)"])
+            }
+            do throws(RecordServerError) { try server.reopenAuditLog() } catch {
+                logger.error("the audit log was not opened again, and the former file stays in use", metadata: ["error": "\(error)"])
             }
         }
     }

@@ -13,16 +13,12 @@ extension RecordServerConfiguration {
     ///   - sources: the keys of the file's issuers, in their order, with the content of files.
     ///   - fetch: fetches the keys at a URL.
     ///   - resolve: the path of a file that the configuration names.
-    /// - Throws: `invalidConfiguration` with the members that this version does not support.
+    /// - Throws: `invalidConfiguration` if there is no address.
     package mutating func take(
         _ file: Configuration, _ sources: [AccessPolicy.KeySource] = [], fetch: KeyFetch? = nil,
         resolve: (String) -> String = { $0 }
     ) throws(RecordServerError) {
-        let unsupported = file.unsupported
-        guard unsupported.isEmpty, let listener = file.listeners.first else {
-            let names = unsupported.joined(separator: ", ")
-            throw .invalidConfiguration("this version does not support \(names) yet: remove \(unsupported.count == 1 ? "it" : "them")")
-        }
+        guard let listener = file.listeners.first else { throw .invalidConfiguration("'listen' names no address: state one") }
         let first = Listener(listener, resolve)
         (host, port, tls) = (first.host, first.port, first.tls)
         otherListeners = file.listeners.dropFirst().map { Listener($0, resolve) }
@@ -31,6 +27,7 @@ extension RecordServerConfiguration {
         case .socket(let path): (adminSocket, adminListener) = (resolve(path), nil)
         case .address(let address): (adminSocket, adminListener) = (nil, Listener(address, resolve))
         }
+        (auditLog, requiresAuditLog) = (file.audit.map(resolve), file.isAuditRequired)
         (hostNames, allowedOrigins) = (file.hosts, file.origins)
         if !file.proxies.isEmpty { trustedProxies = file.proxies.compactMap(AddressRange.init) }
         let quotas = file.quotas
@@ -49,6 +46,7 @@ extension RecordServerConfiguration {
             ("listen", listeners.map(\.place) != other.listeners.map(\.place)),
             ("admin", adminSocket != other.adminSocket || (adminListener == nil) != (other.adminListener == nil)),
             ("proxies", trustedProxies != other.trustedProxies),
+            ("audit", auditLog != other.auditLog), ("auditRequired", requiresAuditLog != other.requiresAuditLog),
             ("quotas.address.connections", connectionsPerAddress != other.connectionsPerAddress),
             ("quotas.address.handshakes", quotas.address.handshakes != other.quotas.address.handshakes),
             ("quotas.server.requests", requestMemory != other.requestMemory),
@@ -75,13 +73,5 @@ extension RecordServerConfiguration.Listener {
         let host: String
         let port: Int
         let isEncrypted: Bool
-    }
-}
-
-extension Configuration {
-    /// The members that are read, and that the server does not support yet.
-    fileprivate var unsupported: [String] {
-        let members: [(String, Bool)] = [("audit", audit != nil)]
-        return members.filter(\.1).map(\.0)
     }
 }

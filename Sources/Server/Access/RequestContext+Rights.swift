@@ -26,7 +26,7 @@ extension RequestContext {
         case .getNamespace: try require(.inspect, of: .everything)
         case .deleteNamespace: try require(.drop, of: .everything)
         case .getReadiness, .getMetrics, .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations,
-            .makeRevocation, .reload:
+            .makeRevocation, .listDenials, .reload:
             try requireAdministrator()
         }
     }

@@ -93,6 +93,9 @@ extension Revocation {
             created: read.created, margin: read.margin)
     }
 
+    /// What the revocation is about, for the audit log.
+    var auditText: String { "\(row.kind) \(row.name), issued before \(Timestamp(milliseconds: issuedBefore))" }
+
     /// The revocation as an administrator sees it.
     func write(to writer: inout JSONWriter) {
         writer.beginObject()

@@ -1,5 +1,6 @@
 import Dispatch
 import FreshetSocketHTTP
+import FreshetTrust
 import FreshetWire
 public import Logging
 import Synchronization
@@ -86,7 +87,11 @@ public final class RecordServer: Sendable {
         guard isNew else { throw .alreadyStarted }
         do throws(RecordServerError) {
             try configuration.check()
-            let run = try ServerInstance(configuration, sharing: shared, environment, logger)
+            let onAuditFailure = configuration.onAuditFailure
+            let run = try ServerInstance(configuration, sharing: shared, environment, logger) { [weak self] reason in
+                onAuditFailure(reason)
+                Task { await self?.stop() }
+            }
             run.core.onReload { [weak self] () throws(RecordServerError) in try self?.reload() }
             let addresses = try run.start().map { Address(host: $0.host, port: $0.port, url: $0.description) }
             state.withLock { $0 = .running(run, addresses) }
@@ -150,6 +155,15 @@ public final class RecordServer: Sendable {
     public func reloadCertificates() throws(RecordServerError) {
         guard case .running(let run, _) = state.withLock({ $0 }) else { return }
         try run.reloadCertificates(configuration)
+    }
+
+    /// Opens the file of ``RecordServerConfiguration/auditLog`` again, after it was renamed. Does nothing unless the server runs with
+    /// one. Blocks on the disk.
+    ///
+    /// - Throws: ``RecordServerError/auditLogUnusable(_:)``; the server then keeps the file that it has.
+    public func reopenAuditLog() throws(RecordServerError) {
+        guard case .running(let run, _) = state.withLock({ $0 }) else { return }
+        try run.core.audit.reopen()
     }
 
     /// The state that handlers share; `nil` unless the server runs.

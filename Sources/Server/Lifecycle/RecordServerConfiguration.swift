@@ -96,6 +96,14 @@ public struct RecordServerConfiguration: Sendable {
     /// addition to the server's own; at most 256. A browser's requests from other origins that could change something are
     /// answered `403`.
     public var allowedOrigins: [String] = []
+    /// The file of the audit log, to which lines are appended: changes of keys, rights and whole namespaces, and refusals.
+    /// Made with mode 0600 if it is not there. `nil`, the default, writes none.
+    public var auditLog: String?
+    /// Whether the server stops once the audit log cannot be written. A change of keys, rights or whole namespaces is then
+    /// acknowledged only after its line is on the disk.
+    public var requiresAuditLog = false
+    /// Called when the server stops for that reason, with the reason.
+    package var onAuditFailure: @Sendable (String) -> Void = { _ in }
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
     /// The most bytes of requests in memory, over all connections: bodies that are being received, and large ones that are being handled.
@@ -166,6 +174,9 @@ public struct RecordServerConfiguration: Sendable {
             (compactionInterval > .zero, "compactionInterval is \(compactionInterval): it must be above zero"),
         ]
         for (isRight, text) in rules where !isRight { throw .invalidConfiguration(text) }
+        guard !requiresAuditLog || auditLog != nil else {
+            throw .invalidConfiguration("requiresAuditLog needs auditLog: name the file")
+        }
         guard allowedOrigins.count <= CrossOriginList.maximumCount else {
             throw .invalidConfiguration(
                 "allowedOrigins has \(allowedOrigins.count) origins: it takes at most \(CrossOriginList.maximumCount)")

@@ -19,6 +19,8 @@ public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertibl
     case diskFull(path: String)
     /// A certificate or its key cannot be used: the text says why, and what to do.
     case certificateUnusable(String)
+    /// The audit log cannot be opened or written: the text says why, and what to do.
+    case auditLogUnusable(String)
     /// A setting is out of range: the text says which, and what would be right.
     case invalidConfiguration(String)
     /// The server was started before: make another one.
@@ -36,7 +38,7 @@ public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertibl
         case .newerSchema(let path, let found, let known):
             StoreError.newerSchema(path: path, found: Int64(found), known: Int64(known)).description
         case .diskFull(let path): StoreError.full(path: path).description
-        case .certificateUnusable(let text), .invalidConfiguration(let text), .failed(let text): text
+        case .certificateUnusable(let text), .auditLogUnusable(let text), .invalidConfiguration(let text), .failed(let text): text
         case .alreadyStarted: "This server was started before: make a new one for each run"
         }
     }

@@ -22,10 +22,15 @@ final class ServerInstance: Sendable {
     /// How often waits and compaction are checked, in milliseconds.
     private static let tick = 250
 
-    /// - Parameter shared: the store that the server shares with others; `nil` opens the configuration's.
+    /// - Parameters:
+    ///   - shared: the store that the server shares with others; `nil` opens the configuration's.
+    ///   - onAuditFailure: called once if the audit log is required, and cannot be written.
     init(
-        _ configuration: RecordServerConfiguration, sharing shared: SharedStore?, _ environment: ServerEnvironment, _ logger: Logger
+        _ configuration: RecordServerConfiguration, sharing shared: SharedStore?, _ environment: ServerEnvironment, _ logger: Logger,
+        onAuditFailure: @escaping @Sendable (String) -> Void
     ) throws(RecordServerError) {
+        let audit = try AuditLog(
+            configuration.auditLog, isRequired: configuration.requiresAuditLog, environment, logger, onFailure: onAuditFailure)
         do throws(StoreError) {
             store = ClosableStore(try Self.open(configuration, sharing: shared, environment))
         } catch { throw RecordServerError(error) }
@@ -38,6 +43,7 @@ final class ServerInstance: Sendable {
         } catch { throw RecordServerError(error) }
         let core = ServerCore(
             store: store, announcements: shared?.announcements, settings: configuration.settings, access: access, listeners: listeners,
+            audit: audit,
             pendingReads: configuration.pendingReads, environment: environment, logger: logger)
         self.core = core
         self.environment = environment
@@ -60,13 +66,17 @@ final class ServerInstance: Sendable {
     deinit { timer.cancel() }
 
     func start() throws(RecordServerError) -> [BoundAddress] {
-        core.follower?.timePassed()
-        timer.start { [weak self] in self?.timePassed() }
-        do throws(SocketHTTPError) { return try server.startListening() } catch {
+        do throws(RecordServerError) {
+            try core.audit.start()
+            core.follower?.timePassed()
+            timer.start { [weak self] in self?.timePassed() }
+            do throws(SocketHTTPError) { return try server.startListening() } catch { throw RecordServerError(error) }
+        } catch {
             timer.cancel()
             core.follower?.stop()
+            core.audit.stop()
             store.close()
-            throw RecordServerError(error)
+            throw error
         }
     }
 
@@ -82,12 +92,17 @@ final class ServerInstance: Sendable {
         crossOrigin.set(configuration.allowedOrigins)
         core.committer.set(configuration.quotas.namespace)
         core.feeds.releaseAllWaiters()
+        core.audit.record(core.audit.event(.configurationReloaded))
     }
 
     /// Reads the certificates again. Blocks on the disk.
     func reloadCertificates(_ configuration: RecordServerConfiguration) throws(RecordServerError) {
         let exchangeCertificates = try listeners.prepare(configuration)
         exchangeCertificates()
+        for certificates in core.certificates {
+            let end = Timestamp(milliseconds: certificates.end * 1_000)
+            core.audit.record(core.audit.event(.certificateChanged, detail: "the first one ends at \(end)"))
+        }
     }
 
     func stop() async {
@@ -100,6 +115,7 @@ final class ServerInstance: Sendable {
         await withCheckedContinuation { continuation in core.reads.stop { continuation.resume() } }
         core.storeUses()
         await withCheckedContinuation { continuation in core.committer.stop { continuation.resume() } }
+        core.audit.stop()
         store.close()
     }
 
@@ -119,6 +135,7 @@ final class ServerInstance: Sendable {
         core.storeUses()
         core.access?.tick()
         if core.access?.takeEndedMargins() == true { core.endRevokedWaits() }
+        core.audit.tick()
         let wall = environment.wallMilliseconds()
         let due = compaction.withLock { $0.tick(now: now, wall: wall) }
         guard let due else { return }

@@ -1,4 +1,5 @@
 import FreshetSocketHTTP
+import FreshetTrust
 import HTTPTypes
 
 extension ServerCore {
@@ -23,6 +24,7 @@ extension ServerCore {
         addFeed(to: &text)
         addStore(to: &text)
         if let access { add(access, to: &text) }
+        addAudit(to: &text)
         // Counts that the store cannot supply are left out: the other counts are wanted all the more then.
         if let totals = try? store.totals() { add(totals, to: &text) }
         if let bytes = MetricsText.residentBytes() { text.gauge("process_resident_memory_bytes", "Resident memory.", bytes) }
@@ -86,6 +88,16 @@ extension ServerCore {
         text.gauge(
             "freshet_issuer_fetch_failures", "Fetches of issuers' keys that failed since the last one of their issuer that succeeded.",
             access.fetchFailures)
+    }
+
+    private func addAudit(to text: inout MetricsText) {
+        text.counters(
+            "freshet_refusals_total", "Requests refused for their credential, their rights or a quota.",
+            audit.refusalCounts.map { (labels: "event=\"\($0.event.rawValue)\"", value: $0.count) })
+        let counts = audit.counts
+        text.counter("freshet_audit_lines_total", "Lines of the audit log that were written.", counts.written)
+        text.counter("freshet_audit_lines_lost_total", "Lines of the audit log that could not be written.", counts.lost)
+        text.gauge("freshet_audit_failing", "Whether the audit log cannot be written now, 0 or 1.", counts.isFailing ? 1 : 0)
     }
 
     private func add(_ totals: StoreTotals, to text: inout MetricsText) {

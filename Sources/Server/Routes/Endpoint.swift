@@ -5,7 +5,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
     case getRecord, putRecord, patchRecord, deleteRecord, listRecords
     case read, write, invalidate, getClient, getChanges
     case getNamespace, deleteNamespace, getRights, makeTicket, getServer
-    case listKeys, makeKey, getKey, changeKey, rotateKey, revokeKey, listRevocations, makeRevocation, reload
+    case listKeys, makeKey, getKey, changeKey, rotateKey, revokeKey, listRevocations, makeRevocation, listDenials, reload
     case getHealth, getReadiness, getMetrics, getOpenAPI
 
     var method: HTTPRequest.Method {
@@ -36,6 +36,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .rotateKey: "/admin/keys/{id}/rotate"
         case .listRevocations, .makeRevocation: "/admin/revocations"
         case .reload: "/admin/reload"
+        case .listDenials: "/admin/denials"
         case .getHealth: "/healthz"
         case .getReadiness: "/readyz"
         case .getMetrics: "/metrics"

@@ -105,6 +105,7 @@ final class Poll: RepeatedRequestHandler {
     }
 
     private func fail(_ exchange: Exchange, _ error: any Error, at position: Cursor? = nil) {
+        core.noteDenial(error, to: session, of: .getChanges, in: selection.namespace, nil)
         respond(exchange, core.response(to: error, at: position, in: selection.namespace))
     }
 

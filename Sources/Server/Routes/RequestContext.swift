@@ -64,6 +64,7 @@ struct RequestContext: Sendable {
 
     func response(to error: any Error, at cursor: Cursor? = nil) -> Response {
         if let problem = error as? Problem, problem.status == 401 || problem.status == 403 { return refusal(problem) }
+        core.noteDenial(error, to: session, of: endpoint, in: try? namespace(), request)
         let position = cursor ?? (try? namespace()).flatMap { try? core.store.state(of: $0).cursor }
         return core.response(to: error, at: position.map(issued), in: nil)
     }
@@ -71,7 +72,8 @@ struct RequestContext: Sendable {
     /// The response to a request that may not be done. It has no position, since the principal may read none, and states
     /// why (RFC 6750 §3).
     func refusal(_ error: any Error) -> Response {
-        core.challenge(error, hasCredential: request.has(.authorization))
+        core.noteDenial(error, to: session, of: endpoint, in: try? namespace(), request)
+        return core.challenge(error, hasCredential: request.has(.authorization))
     }
 
     /// Runs work that may take long on the read queue. An error answers the call.

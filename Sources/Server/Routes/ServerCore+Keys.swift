@@ -28,7 +28,8 @@ extension ServerCore {
         guard access.hasRoom else {
             throw Problem(.tooLarge, "There are \(KeyTable.maximumCount) keys: revoke some that are not used.", status: 409)
         }
-        keep(stored, access, context, status: .created, showing: key)
+        let event = context.event(.keyCreated, about: stored.id, detail: stored.isAdmin ? "\(stored.name), an administrator" : stored.name)
+        keep(stored, access, context, event, status: .created, showing: key)
     }
 
     /// `GET /admin/keys/{id}`
@@ -52,7 +53,7 @@ extension ServerCore {
             stored.isDisabled = try reader.boolean()
         }
         try reader.end()
-        keep(stored, access, context)
+        keep(stored, access, context, context.event(.keyChanged, about: stored.id, detail: stored.isDisabled ? "disabled" : "enabled"))
     }
 
     /// `POST /admin/keys/{id}/rotate`: replaces the secret. The former one is valid for `overlap` seconds more.
@@ -76,7 +77,7 @@ extension ServerCore {
         var random = SystemRandomNumberGenerator()
         let key = AccessKey(id: stored.id, using: &random)
         stored.rotate(to: key, overlap: overlap * 1_000, at: environment.wallMilliseconds())
-        keep(stored, access, context, showing: key)
+        keep(stored, access, context, context.event(.keyRotated, about: stored.id, detail: "overlap \(overlap) s"), showing: key)
     }
 
     /// `DELETE /admin/keys/{id}`: revokes it. When this answers, no write of the key is applied later, and its waits have
@@ -90,7 +91,9 @@ extension ServerCore {
                     try committed.result.get()
                     access.remove(stored.id)
                     endRevokedWaits()
-                    context.respond(Response(json: Array(#"{"revoked":true}"#.utf8), at: nil), endsSession: true)
+                    context.respond(
+                        Response(json: Array(#"{"revoked":true}"#.utf8), at: nil), logging: [context.event(.keyRevoked, about: stored.id)],
+                        endsSession: true)
                 } catch { context.fail(error) }
             } _: { transaction in
                 try transaction.remove(.key, named: stored.id.text)
@@ -124,9 +127,9 @@ extension ServerCore {
         return stored
     }
 
-    /// Stores a key, and answers with it.
+    /// Stores a key, notes the event, and answers with the key.
     private func keep(
-        _ stored: StoredKey, _ access: AccessControl, _ context: RequestContext, status: HTTPResponse.Status = .ok,
+        _ stored: StoredKey, _ access: AccessControl, _ context: RequestContext, _ event: AuditRecord, status: HTTPResponse.Status = .ok,
         showing key: AccessKey? = nil
     ) {
         committer.submit(
@@ -141,7 +144,7 @@ extension ServerCore {
                 stored.write(to: &writer)
                 writer.endObject()
                 // An administrator who rotates the key of the request must get the new secret.
-                context.respond(Response(json: writer.bytes, at: nil, status: status), endsSession: true)
+                context.respond(Response(json: writer.bytes, at: nil, status: status), logging: [event], endsSession: true)
             } _: { transaction in
                 try transaction.keep(stored.row)
             })

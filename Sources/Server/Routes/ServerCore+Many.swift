@@ -53,15 +53,18 @@ extension ServerCore {
                 .batch(batch, in: namespace, by: access) { [self] committed in
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
                     let committed = access.map { Self.shown(committed, of: batch, to: $0) } ?? committed
-                    guard let outcomes = try? committed.result.get(), outcomes.contains(where: \.showsOutline) else {
-                        return respond(context, to: committed)
-                    }
+                    let outcomes = (try? committed.result.get()) ?? []
+                    if access != nil { noteDenied(outcomes, context) }
+                    // A repeated write has the same outcome, and creates nothing.
+                    let isCreation = outcomes.contains { $0.verdict.revision?.number == 1 } && creations.take(namespace)
+                    let events = isCreation ? [context.event(.namespaceCreated)] : []
+                    guard outcomes.contains(where: \.showsOutline) else { return respond(context, to: committed, logging: events) }
                     context.later(isContinuation: true) { [self] in
                         // The outcomes are decided, so they are sent even if the records cannot be read.
                         let complete = reading {
                             try RejectionRecords.read(committed, of: client, in: namespace, from: store)
                         }
-                        respond(context, to: complete ?? committed)
+                        respond(context, to: complete ?? committed, logging: events)
                     }
                 })
         }
@@ -80,11 +83,18 @@ extension ServerCore {
         return Committed(outcomes, committed.cursor, lastWrite: committed.lastWrite)
     }
 
-    private func respond(_ context: RequestContext, to committed: Committed<[WriteOutcome]>) {
+    /// Notes the first write of a batch that was refused for want of a right.
+    private func noteDenied(_ outcomes: [WriteOutcome], _ context: RequestContext) {
+        for case .rejected(let problem) in outcomes.lazy.map(\.verdict) where problem.code == .forbidden {
+            return noteDenial(problem, to: context.session, of: .write, in: try? context.namespace(), context.request)
+        }
+    }
+
+    private func respond(_ context: RequestContext, to committed: Committed<[WriteOutcome]>, logging events: [AuditRecord]) {
         switch (committed.result, committed.cursor) {
         case (.success(let outcomes), let cursor?):
             let results = WriteResults(results: outcomes, cursor: context.issued(cursor))
-            context.respond(Response(json: results.json, at: results.cursor).stating(committed.lastWrite))
+            context.respond(Response(json: results.json, at: results.cursor).stating(committed.lastWrite), logging: events)
         case (.success, nil): context.fail(Problem(.storageFailed, "The writes are on disk, but the store did not say where it stands"))
         case (.failure(let problem), let cursor): context.fail(problem, at: cursor)
         }
@@ -106,14 +116,17 @@ extension ServerCore {
             let scopes = try InvalidationRequest(json: context.request.body, profile: .interoperable).scopes
             if context.session != nil { for scope in scopes { try context.require(.invalidate, of: scope) } }
             committer.submit(
-                .invalidate(scopes, in: namespace, by: context.writeAccess(in: namespace)) { committed in
+                .invalidate(scopes, in: namespace, by: context.writeAccess(in: namespace)) { [self] committed in
                     switch committed.result {
                     case .success(let revision):
+                        var events: [AuditRecord] = []
+                        if creations.take(namespace) { events.append(context.event(.namespaceCreated)) }
+                        if scopes.contains(.everything) { events.append(context.event(.everythingInvalidated)) }
                         var writer = JSONWriter(capacity: 32)
                         writer.beginObject()
                         writer.member("revision", revision.number)
                         writer.endObject()
-                        context.respond(json: writer.bytes, at: committed.cursor.map(context.issued))
+                        context.respond(Response(json: writer.bytes, at: committed.cursor.map(context.issued)), logging: events)
                     case .failure(let problem): context.fail(problem, at: committed.cursor)
                     }
                 })
@@ -132,4 +145,9 @@ extension ServerCore {
         let snapshot = try store.lastWrite(of: client, in: namespace)
         context.respond(json: ClientStatus(client: client, last: snapshot.value).json, at: context.issued(snapshot.cursor))
     }
+}
+
+extension WriteOutcome.Verdict {
+    /// The revision of a write that took effect.
+    fileprivate var revision: Revision? { if case .applied(let revision) = self { revision } else { nil } }
 }

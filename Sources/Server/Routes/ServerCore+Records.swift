@@ -1,4 +1,5 @@
 import FreshetSocketHTTP
+import FreshetTrust
 import FreshetWire
 import HTTPTypes
 
@@ -98,7 +99,11 @@ extension ServerCore {
                 .single(write, in: namespace, by: access) { [self] committed in
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
                     switch committed.result {
-                    case .success(let receipt): context.respond(Self.response(to: write.key, receipt, committed.cursor.map(context.issued)))
+                    case .success(let receipt):
+                        let isCreation = receipt.revision?.number == 1 && creations.take(namespace)
+                        context.respond(
+                            Self.response(to: write.key, receipt, committed.cursor.map(context.issued)),
+                            logging: isCreation ? [context.event(.namespaceCreated)] : [])
                     case .failure(let problem):
                         refuse(context, access?.shown(problem, of: write.key) ?? problem, at: committed.cursor, in: namespace)
                     }

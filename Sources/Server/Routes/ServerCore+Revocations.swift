@@ -33,7 +33,8 @@ extension ServerCore {
                 do { try result.get() } catch { return context.fail(error) }
                 var writer = JSONWriter()
                 (access.revocation(of: request.revocation.target) ?? request.revocation).write(to: &writer)
-                context.respond(Response(json: writer.bytes, at: nil, status: .created), endsSession: true)
+                let event = context.event(.tokensRevoked, detail: request.revocation.auditText)
+                context.respond(Response(json: writer.bytes, at: nil, status: .created), logging: [event], endsSession: true)
             }
         } catch { throw Problem(.tooLarge, "\(error.description).", status: 409) }
     }

@@ -1,4 +1,5 @@
 import FreshetSocketHTTP
+import FreshetTrust
 import FreshetWire
 import Logging
 
@@ -30,11 +31,7 @@ extension ServerCore {
 
     /// `GET /v1/{ns}`
     @Sendable func getNamespace(_ context: RequestContext) throws {
-        try respond(context, withStatusOf: try context.namespace())
-    }
-
-    func respond(_ context: RequestContext, withStatusOf namespace: Namespace) throws {
-        let status = try status(of: namespace)
+        let status = try status(of: try context.namespace())
         context.respond(json: status.json, at: status.cursor)
     }
 
@@ -45,7 +42,8 @@ extension ServerCore {
             .drop(namespace) { [self] committed in
                 do {
                     guard try committed.result.get() else { throw Problem(.notFound, "There is no namespace \(namespace)") }
-                    try respond(context, withStatusOf: namespace)
+                    let status = try status(of: namespace)
+                    context.respond(Response(json: status.json, at: status.cursor), logging: [context.event(.namespaceDropped)])
                 } catch { context.fail(error, at: committed.cursor) }
             })
     }

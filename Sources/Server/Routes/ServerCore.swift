@@ -24,6 +24,8 @@ final class ServerCore: Sendable {
     let roles: ServerListeners.Roles
     let settings: Settings
     let tickets: Tickets
+    let audit: AuditLog
+    let creations = NamespaceCreations()
     let logger: Logger
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
     private let server = Mutex(WeakServer())
@@ -51,7 +53,7 @@ final class ServerCore: Sendable {
     /// - Parameter announcements: the connection to the other servers of the store, if there may be any.
     init(
         store: any RecordStore, announcements: (any CommitAnnouncements)? = nil, settings: Settings, access: AccessControl? = nil,
-        listeners: ServerListeners, pendingReads: Int, environment: ServerEnvironment, logger: Logger
+        listeners: ServerListeners, audit: AuditLog, pendingReads: Int, environment: ServerEnvironment, logger: Logger
     ) {
         let metrics = ServerMetrics()
         let identifier = store.identifier
@@ -84,7 +86,8 @@ final class ServerCore: Sendable {
                 metrics.failedCommits.add()
                 logger.error("a transaction failed; nothing of it is stored", metadata: ["error": "\(error)"])
             },
-            onCommit: { commits in
+            onCommit: { [creations] commits in
+                creations.note(commits)
                 metrics.count(commits)
                 feeds.publish(commits)
                 follower?.committed(commits)
@@ -97,6 +100,7 @@ final class ServerCore: Sendable {
         self.environment = environment
         self.settings = settings
         tickets = Tickets(environment)
+        self.audit = audit
         self.access = access
         certificates = listeners.encrypted
         roles = listeners.roles
@@ -257,6 +261,7 @@ final class ServerCore: Sendable {
         case .listRevocations: listRevocations
         case .makeRevocation: makeRevocation
         case .reload: reloadConfiguration
+        case .listDenials: listDenials
         case .getServer: getServer
         case .getHealth: getHealth
         case .getReadiness: getReadiness

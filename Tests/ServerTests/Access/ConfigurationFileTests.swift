@@ -35,16 +35,6 @@ import Testing
         #expect(try Self.configuration().trustedProxies == AddressRange.loopback)
     }
 
-    @Test(
-        "A member that is read and not supported is refused by its name",
-        arguments: [
-            (#""audit":"/var/log/a""#, "audit")
-        ])
-    func unsupported(members: String, name: String) {
-        let error = #expect(throws: RecordServerError.self) { try Self.configuration(members) }
-        #expect(error?.description == "this version does not support \(name) yet: remove it")
-    }
-
     @Test("Listeners, each with its certificates, and the one of operators are those of the file")
     func listeners() throws {
         // When

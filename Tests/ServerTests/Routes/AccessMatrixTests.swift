@@ -48,6 +48,7 @@ import Testing
         case .listRevocations: Sample(target: "/admin/revocations")
         case .makeRevocation: Sample(target: "/admin/revocations", body: #"{"jti":"t"}"#, fields: json)
         case .reload: Sample(target: "/admin/reload", body: "", fields: json)
+        case .listDenials: Sample(target: "/admin/denials")
         case .getHealth: Sample(target: "/healthz")
         case .getReadiness: Sample(target: "/readyz")
         case .getMetrics: Sample(target: "/metrics")
@@ -57,7 +58,7 @@ import Testing
 
     private static let isPublic: Set<Endpoint> = [.getHealth, .getOpenAPI]
     private static let isForAdministrators: Set<Endpoint> = [
-        .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations, .makeRevocation, .reload,
+        .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations, .makeRevocation, .listDenials, .reload,
         .getReadiness, .getMetrics,
     ]
     private static let concernsNamespace: Set<Endpoint> = [.getNamespace, .deleteNamespace]

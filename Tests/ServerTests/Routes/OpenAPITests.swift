@@ -38,7 +38,7 @@ import Testing
         case .getClient, .getNamespace: failed.union(["200"])
         case .getRights: ["200", "400"]
         case .makeTicket: ["201", "400", "404", "413", "415"]
-        case .listKeys, .getKey, .listRevocations: ["200", "404"]
+        case .listKeys, .getKey, .listRevocations, .listDenials: ["200", "404"]
         case .makeKey, .makeRevocation: ["201", "400", "404", "409", "413", "415", "500", "503", "507"]
         case .changeKey, .rotateKey: ["200", "400", "404", "413", "415", "500", "503", "507"]
         case .revokeKey: ["200", "404", "500", "503", "507"]

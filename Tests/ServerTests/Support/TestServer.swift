@@ -18,6 +18,12 @@ struct TestServer: Sendable {
         port = server.address?.port ?? 0
     }
 
+    /// A client for a server that runs already.
+    init(_ server: RecordServer) {
+        self.server = server
+        port = server.address?.port ?? 0
+    }
+
     /// Runs the closure with a server and stops it afterwards.
     static func with<Result>(
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), environment: ServerEnvironment = .system,

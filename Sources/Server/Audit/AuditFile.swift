@@ -1,0 +1,49 @@
+import FreshetPlatform
+import Glibc
+
+/// The file of an audit log. Every call may block on the disk.
+struct AuditFile: Sendable {
+    let path: String
+    private var descriptor: Int32
+    /// Whether the file ends within a line that could not be written to its end.
+    private var hasPartialLine = false
+
+    /// Opens the file, and makes it with mode 0600 if it is not there.
+    init(_ path: String) throws(SystemFailure) {
+        self.path = path
+        descriptor = try Self.open(path)
+    }
+
+    private static func open(_ path: String) throws(SystemFailure) -> Int32 {
+        let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
+        guard descriptor >= 0 else { throw SystemFailure(code: errno, path: path) }
+        return descriptor
+    }
+
+    /// Opens the path again, for example after the file was renamed; keeps the present file if that fails.
+    mutating func reopen() throws(SystemFailure) {
+        let other = try Self.open(path)
+        Glibc.close(descriptor)
+        (descriptor, hasPartialLine) = (other, false)
+    }
+
+    /// Writes a line. If only a part of it can be written, the next line begins with a line feed.
+    mutating func write(_ line: [UInt8]) throws(SystemFailure) {
+        var rest = (hasPartialLine ? [UInt8(ascii: "\n")] + line : line)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw SystemFailure(code: count < 0 ? errno : EIO, path: path) }
+            rest = rest.dropFirst(count)
+            hasPartialLine = !rest.isEmpty
+        }
+    }
+
+    /// Waits until all lines are on the disk. A terminal or a pipe needs none.
+    func synchronize() throws(SystemFailure) {
+        guard fdatasync(descriptor) != 0, errno != EINVAL, errno != EROFS else { return }
+        throw SystemFailure(code: errno, path: path)
+    }
+
+    func close() { _ = Glibc.close(descriptor) }
+}

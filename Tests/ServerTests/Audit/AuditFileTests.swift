@@ -1,0 +1,38 @@
+import Foundation
+import FreshetTestSupport
+import Testing
+
+@testable import FreshetServer
+
+@Suite("File of the audit log") struct AuditFileTests {
+    @Test("A line that was cut off ends before the next one", .enabled(if: SmallDisk.isAvailable))
+    func partialLine() async throws {
+        try await SmallDisk.with(kibibytes: 4) { disk in
+            // Given a disk with room for less than two lines
+            var file = try AuditFile("\(disk.path)/audit")
+            defer { file.close() }
+            let line = Array(repeating: UInt8(ascii: "a"), count: 3_000) + [0x0A]
+            try file.write(line)
+            #expect(throws: (any Error).self) { try file.write(line) }
+            // When
+            try await disk.grow(to: 64)
+            try file.write(Array("b\n".utf8))
+            try file.write(Array("c\n".utf8))
+            try file.synchronize()
+            // Then
+            let text = String(decoding: try Data(contentsOf: URL(filePath: "\(disk.path)/audit")), as: UTF8.self)
+            #expect(text.split(separator: "\n").suffix(2) == ["b", "c"] && text.hasPrefix(String(repeating: "a", count: 3_000) + "\n"))
+        }
+    }
+
+    @Test("An existing file keeps its lines and its mode")
+    func append() throws {
+        let folder = TemporaryDirectory()
+        let path = folder.file("audit")
+        try Data("a\n".utf8).write(to: URL(filePath: path))
+        var file = try AuditFile(path)
+        try file.write(Array("b\n".utf8))
+        file.close()
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "a\nb\n")
+    }
+}
