@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -36,6 +37,9 @@ static inline int freshet_unacknowledged(int socket) {
     int count = 0;
     return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : -1;
 }
+
+/* prctl takes variable arguments too: 0 disables core dumps. */
+static inline int freshet_set_dumpable(int is_dumpable) { return prctl(PR_SET_DUMPABLE, (unsigned long)is_dumpable, 0, 0, 0); }
 
 /* Opens a file for freshet_read_cached; -1 where that is not allowed. Without O_NOATIME, which is the owner's right, a read
    may wait for the file system's journal, to note its time. The flag is declared only under _GNU_SOURCE. */

@@ -183,6 +183,8 @@ struct Serve: AsyncParsableCommand {
                 do throws(CommandFailure) { return try file.settings(base) } catch { throw .invalidConfiguration(error.message) }
             }
         }
+        // A core would have the keys of its clients in it.
+        if file != nil, !CoreDumps.disable() { throw CommandFailure(.software, "core dumps cannot be disabled: \(systemReason())") }
         // Every write allocates in SQLite, and so do the threads that read.
         MemoryCount.end()
         LargeAllocations.returnWhenReleased()
