@@ -10,6 +10,7 @@ struct Remote: Sendable {
     private let root: String
     let namespace: Namespace
     private let token: BearerToken?
+    var hasToken: Bool { token != nil }
     private let transport: CurlTransport
 
     init(

@@ -7,12 +7,17 @@ extension DiskTier {
     /// - Returns: the indices of the entry operations that had no effect.
     func apply(_ transaction: DiskTransaction) throws -> [Int] {
         try setDurable(transaction.isDurable)
+        let erases = transaction.erases
+        // Erased values must not remain in free pages, nor in the log: https://www.sqlite.org/pragma.html#pragma_secure_delete
+        if erases { try connection.pragma("secure_delete=ON") }
+        defer { if erases { finishErasing() } }
         var next = state
         let skipped = try connection.transaction {
             if let client = transaction.clear {
-                try clear()
+                try empty(["entry", "outbox", "rejection", "used", "watermark"])
                 next = SyncState(client: client)
             }
+            if transaction.removesRecords { try removeRecords() }
             let skipped = try apply(transaction.entries)
             for operation in transaction.outbox { try apply(operation) }
             for operation in transaction.rejections { try apply(operation) }
@@ -23,6 +28,15 @@ extension DiskTier {
         }
         state = next
         return skipped
+    }
+
+    /// Removes everything, or, with `keepsOutbox`, all but the user's writes, if there are any.
+    func clear(keepingOutbox keepsOutbox: Bool, newClient: ClientIdentifier, _ settings: SyncSettings) throws {
+        let keepsOutbox = keepsOutbox ? try rejections().count + outbox().count(where: \.isPending) > 0 : false
+        _ = try apply(
+            keepsOutbox
+                ? DiskTransaction(id: TransactionID(0), removesRecords: true, state: state.withoutPosition(settings))
+                : DiskTransaction(id: TransactionID(0), clear: newClient))
     }
 
     // MARK: Entries
@@ -230,15 +244,30 @@ extension DiskTier {
         }
     }
 
-    private func clear() throws {
-        // Cleared data must not remain in free pages of the file either:
-        // https://www.sqlite.org/pragma.html#pragma_secure_delete
-        try connection.pragma("secure_delete=ON")
-        uses = []
-        for table in ["entry", "outbox", "rejection", "used", "watermark"] {
-            try connection.withStatement("DELETE FROM \(table)") { try $0.run() }
+    /// Removes the records, and keeps the user's writes.
+    private func removeRecords() throws {
+        try empty(["entry", "used", "watermark"])
+        for row in try outbox() where !row.isPending { try apply(OutboxOperation.remove(row.writeID)) }
+        for var rejection in try rejections() where rejection.problem.current != nil {
+            rejection.problem.current = nil
+            try connection.withStatement("UPDATE rejection SET size = ?2, row = ?3 WHERE receipt = ?1") { statement in
+                try statement.bind(1, rejection.writeID.number)
+                try statement.bind(2, rejection.size)
+                try statement.bind(3, rejection.json)
+                try statement.run()
+            }
         }
-        try connection.pragma("secure_delete=OFF")
+    }
+
+    private func empty(_ tables: [String]) throws {
+        uses = []
+        for table in tables { try connection.withStatement("DELETE FROM \(table)") { try $0.run() } }
+    }
+
+    /// A log that a reader keeps from being truncated is truncated by a later transaction or the end of the process.
+    private func finishErasing() {
+        _ = try? connection.pragma("secure_delete=OFF")
+        _ = try? connection.pragma("wal_checkpoint(TRUNCATE)")
     }
 
     func store(_ state: SyncState) throws {
@@ -254,7 +283,23 @@ extension DiskTransaction {
     /// Whether it must survive a loss of power, since it contains data that only this device has. The feed brings its
     /// changes again.
     var isDurable: Bool {
-        clear != nil || outbox.contains(where: \.isPut) || state.contains(where: \.isOwn) || rejections.contains(where: \.isRemoval)
+        removesEntries || outbox.contains(where: \.isPut) || state.contains(where: \.isOwn) || rejections.contains(where: \.isRemoval)
+    }
+}
+
+extension DiskTransaction {
+    /// Whether it removes values that must not remain in the file: after a clear, or because the device may not read them any more.
+    fileprivate var erases: Bool { removesEntries || entries.contains(where: \.erases) }
+}
+
+extension EntryOperation {
+    /// A key that may not be read is evicted whatever its revision; after a change of rights, the end of a pass removes all such keys.
+    fileprivate var erases: Bool {
+        switch self {
+        case .evict(_, let position): position.revision == .maximum
+        case .finishPass: true
+        case .put, .confirm, .withoutValue, .invalidate: false
+        }
     }
 }
 
@@ -272,7 +317,7 @@ extension StateChange {
     /// Whether it concerns this device's numbers, which must never be used twice, or the store in which they count.
     fileprivate var isOwn: Bool {
         switch self {
-        case .nextNumber, .nextWriteID, .mustReconcile, .store, .renamesAfter, .client: true
+        case .nextNumber, .nextWriteID, .mustReconcile, .store, .renamesAfter, .client, .principal: true
         case .epoch, .cursor, .completeAt, .pass, .revalidation, .scope, .droppedRejections: false
         }
     }

@@ -28,7 +28,7 @@ extension DiskTier {
         }
     }
 
-    private func outbox() throws -> [OutboxRow] {
+    func outbox() throws -> [OutboxRow] {
         try connection.withStatement("SELECT row FROM outbox ORDER BY receipt") { statement in
             var rows: [OutboxRow] = []
             while try statement.step() {

@@ -57,6 +57,20 @@ final class DiskTier {
         }
     }
 
+    /// Makes the file the principal's, unless it belongs to one already.
+    ///
+    /// - Throws: ``ClientError/otherPrincipal(pendingWrites:)`` if the file belongs to another one, and failures of the disk.
+    func claim(for principal: String?) throws {
+        guard state.principal != principal else { return }
+        guard state.principal == nil else {
+            throw ClientError.otherPrincipal(pendingWrites: try outbox().count(where: \.isPending))
+        }
+        var next = state
+        next.principal = principal
+        try connection.transaction { try store(next) }
+        state = next
+    }
+
     private static func open(_ path: String?, _ fileLimit: Int?) throws -> Connection {
         let connection = try Connection(path: path ?? ":memory:")
         try migrate(connection, path: path ?? ":memory:")
@@ -78,6 +92,15 @@ final class DiskTier {
         // Reads the root of each table, which detects a file that is no database at all or lost its schema.
         for table in ["entry", "outbox", "rejection", "state", "used", "watermark"] {
             try connection.withStatement("SELECT 1 FROM \(table) LIMIT 1") { _ = try $0.step() }
+        }
+    }
+
+    /// Runs the body, and converts its errors to the user's.
+    func handling<Result>(_ body: () throws -> Result) throws(ClientError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw Self.clientError(error, path)
         }
     }
 

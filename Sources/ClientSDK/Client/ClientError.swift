@@ -14,7 +14,7 @@ public enum ClientError: Error, Hashable, Sendable {
     case notDecodable(key: String, String)
     /// The client is not running. Call ``SyncClient/start()``, and wait for it.
     case stopped
-    /// ``SyncClient/clear(andStop:)`` was called while the operation was in flight: no earlier data is kept. Start again.
+    /// ``SyncClient/clear(keepingOutbox:andStop:)`` was called while the operation was in flight: no earlier data is kept. Start again.
     case cleared
 
     /// The present value cannot take the operation, such as an increment of a text. Nothing was written; the text says why.
@@ -57,8 +57,14 @@ public enum ClientError: Error, Hashable, Sendable {
     ///
     /// Nothing was sent or changed, and writes keep waiting. Correct the URL, or name another directory. If the move
     /// is intended, either set ``SyncClient/Configuration/adoptsStore``, which sends the waiting writes to the new
-    /// store, or call ``SyncClient/clear(andStop:)``, which drops them.
+    /// store, or call ``SyncClient/clear(keepingOutbox:andStop:)``, which drops them.
     case otherStore(found: String?, expected: String)
+    /// The data on this device belong to another principal: ``SyncClient/Configuration/principal`` is not that of the directory, or the
+    /// server says that another one has written under the device's name. The writes of that principal wait, and none is sent.
+    ///
+    /// Start with that principal and its token to send them, name another directory, or call
+    /// ``SyncClient/clear(keepingOutbox:andStop:)``, which makes the directory usable for this one. Without `keepingOutbox` it drops the writes.
+    case otherPrincipal(pendingWrites: Int)
     /// The response is not from a Freshet server of this protocol. Check the URL and any proxies.
     case unexpectedResponse(String)
     /// All responses were older than a state that this device has already seen, as from a lagging copy of the server.
@@ -115,6 +121,11 @@ extension ClientError: CustomStringConvertible {
             the server is \(found.map { "the store \($0)" } ?? "a store that does not say which it is"), and the directory belongs to the store \
             \(expected), so nothing was sent: correct the URL or name another directory; to go over to this store, set adoptsStore, which sends \
             it the waiting writes, or call clear(), which drops them
+            """
+        case .otherPrincipal(let count):
+            """
+            the data on this device belong to another principal, \(count == 0 ? "with no waiting write" : count == 1 ? "whose 1 write waits" : "whose \(count) writes wait"): \
+            start with that principal and its token\(count == 0 ? "" : " to send them"), name another directory, or call clear(), which removes all of it
             """
         case .unexpectedResponse(let text): "the response is not from a Freshet server: \(text); check the URL and any proxies"
         case .outdated: "all answers were older than what this device has already seen: try again later"

@@ -139,13 +139,20 @@ extension SyncClient {
         /// take them for repeats of the writes that it knows under the name. A device that detects that another one
         /// shares its name, as after a copy of its directory, takes another name that begins with this one.
         public var client: String?
+        /// The user to whom the data on this device belong, in any form that the app keeps for this user: an account number, or the
+        /// `issuer|subject` of a token; 1 to 1,024 bytes. `nil` for data that belong to nobody.
+        ///
+        /// A directory belongs to the first principal with whom it was opened, until ``SyncClient/clear(keepingOutbox:andStop:)``. Another
+        /// principal, or none, gets ``ClientError/otherPrincipal(pendingWrites:)`` from ``SyncClient/start()``: no user sees the records of
+        /// another, and no write is sent under a wrong name. The server does not receive it.
+        public var principal: String?
         /// Allows a directory that belongs to one store to move to another that answers at ``url``.
         ///
         /// A directory belongs to the first store that it has met, whatever the store's address. A server of another
         /// store is refused with ``ClientError/otherStore(found:expected:)`` before anything is sent to it or stored
         /// from it. With this setting, the directory belongs to the new store from its first response on: its entries
         /// are verified there, and the waiting writes are sent there. To drop these writes instead, call
-        /// ``SyncClient/clear(andStop:)``. All stores that exist only in memory count as one.
+        /// ``SyncClient/clear(keepingOutbox:andStop:)``. All stores that exist only in memory count as one.
         public var adoptsStore = false
         /// Receives lines about failures and resets.
         public var logger: Logger

@@ -34,7 +34,7 @@ extension SyncClient {
 /// after each change.
 ///
 /// They stay on disk, also over restarts, until ``retry(_:onConflict:)``, ``discard(_:)`` or
-/// ``SyncClient/clear(andStop:)``. At most 1,000 are kept, and 16 MiB of them unless a single one is larger. Beyond
+/// ``SyncClient/clear(keepingOutbox:andStop:)``. At most 1,000 are kept, and 16 MiB of them unless a single one is larger. Beyond
 /// these limits the oldest are dropped, which the log and ``SyncClient/Status/droppedRejections`` report.
 ///
 /// ```swift

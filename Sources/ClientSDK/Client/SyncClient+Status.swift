@@ -15,6 +15,10 @@ extension SyncClient {
             case offline(since: Timestamp)
             /// The server can be reached, but has refused the token since this time, and a fresh one too. Log in again.
             case unauthorized(since: Timestamp)
+            /// The server can be reached, but the token may read nothing of what this client follows, since this time of the device's wall
+            /// clock. The records were removed from this device; waiting writes are kept. The client asks again at the longest back-off,
+            /// and at once by ``SyncClient/retryNow()``; when the right is back, so are the records.
+            case forbidden(since: Timestamp)
         }
 
         /// Whether the client shows the server's present state.
@@ -35,6 +39,9 @@ extension SyncClient {
         /// Whether all cached data was confirmed since the last reset (a new epoch, an expired cursor), and no record
         /// is being read again because it was invalidated or its value is too large to come with the changes.
         public var isVerified: Bool
+        /// What the token may do, as the server stated it after the first request with this token, and after each change of its rights;
+        /// `nil` until then, and without ``SyncClient/Configuration/token``.
+        public var rights: AccessRights?
         /// The failure of following the changes; `nil` while this works.
         public var feedError: ClientError?
         /// The failure of sending writes; `nil` while this works.
@@ -43,8 +50,8 @@ extension SyncClient {
         /// Creates a status.
         public init(
             connection: Connection, cursor: Cursor? = nil, waitingWrites: Int = 0, missingMergeClosures: [String: Int] = [:],
-            rejectedWrites: Int = 0, droppedRejections: Int = 0, isVerified: Bool = true, feedError: ClientError? = nil,
-            writeError: ClientError? = nil
+            rejectedWrites: Int = 0, droppedRejections: Int = 0, isVerified: Bool = true, rights: AccessRights? = nil,
+            feedError: ClientError? = nil, writeError: ClientError? = nil
         ) {
             self.connection = connection
             self.cursor = cursor
@@ -53,6 +60,7 @@ extension SyncClient {
             self.rejectedWrites = rejectedWrites
             self.droppedRejections = droppedRejections
             self.isVerified = isVerified
+            self.rights = rights
             self.feedError = feedError
             self.writeError = writeError
         }
@@ -75,6 +83,7 @@ extension SyncClient.Status: CustomStringConvertible {
         }
         if rejectedWrites > 0 { text += ", \(rejectedWrites == 1 ? "1 was" : "\(rejectedWrites) were") rejected" }
         if droppedRejections > 0 { text += ", \(droppedRejections) more rejected and dropped" }
+        if let rights { text += ", may \(rights)" }
         if let feedError { text += "; changes are not followed: \(feedError)" }
         if let writeError { text += "; writes are not sent: \(writeError)" }
         return text
@@ -90,6 +99,7 @@ extension SyncClient.Status.Connection: CustomStringConvertible {
         case .live: "live"
         case .offline(let since): "offline since \(since)"
         case .unauthorized(let since): "unauthorized since \(since)"
+        case .forbidden(let since): "forbidden since \(since)"
         }
     }
 }

@@ -46,7 +46,7 @@ public final class SyncClient: Sendable {
     /// Returns when the storage is open, before the server is reached: follow ``statuses`` for that. Does nothing if
     /// the client is running.
     ///
-    /// - Throws: ``ClientError/directoryInUse(path:holder:)``, ``ClientError/readOnly(path:)``, ``ClientError/newerSchema(path:found:supported:)``,
+    /// - Throws: ``ClientError/otherPrincipal(pendingWrites:)``, ``ClientError/directoryInUse(path:holder:)``, ``ClientError/readOnly(path:)``, ``ClientError/newerSchema(path:found:supported:)``,
     ///   ``ClientError/corrupt(path:quarantine:)``, ``ClientError/diskFull(path:)`` or ``ClientError/storageFailed(path:_:)``.
     public func start() async throws { try await engine.start() }
 
@@ -54,18 +54,29 @@ public final class SyncClient: Sendable {
     /// next ``start()``.
     public func stop() async { await engine.stop() }
 
-    /// Removes all data in memory and on disk, including waiting writes: for a log-out, or a change of account.
+    /// Removes all data in memory and on disk: for a log-out, or a change of account.
     ///
-    /// When it returns, no earlier value can be read, and no response to an earlier request is stored. The device takes a new name.
+    /// When it returns, no earlier record can be read, and no response to an earlier request is stored. The directory belongs to no
+    /// ``Configuration/principal`` any more, or to that of this client if it continues. The device takes a new name.
+    ///
+    /// With `keepingOutbox`, waiting writes stay and are sent exactly once: now, or after the next ``start()``. Rejected writes stay too,
+    /// without the records that they met. As long as any of them is kept, so are the device's name and the directory's principal, since
+    /// the server may know them under that name.
     ///
     /// ```swift
     /// try await client.clear(andStop: true)
     /// ```
-    /// - Parameter stops: whether the client also stops, as for a log-out, so that no data is left in its directory.
-    ///   Otherwise it follows the server again at once.
-    /// - Throws: ``ClientError/stopped``, or a failure of the disk: then no data is shown, but some may still be on
-    ///   disk, and the client continues.
-    public func clear(andStop stops: Bool = false) async throws { try await engine.clear(andStop: stops) }
+    /// A client that is not running clears its directory, also that of another principal.
+    ///
+    /// - Parameters:
+    ///   - keepsOutbox: whether the writes of this device stay that have no outcome, or were rejected and neither retried nor discarded.
+    ///   - stops: whether the client also stops, as for a log-out, so that no data is left in its directory.
+    ///     Otherwise it follows the server again at once.
+    /// - Throws: a failure of the disk: then no data is shown, but some may still be on disk, and the client continues; as ``start()`` for
+    ///   a client that is not running, and ``ClientError/stopped`` if that stores in memory.
+    public func clear(keepingOutbox keepsOutbox: Bool = false, andStop stops: Bool = false) async throws {
+        try await engine.clear(keepingOutbox: keepsOutbox, andStop: stops)
+    }
 
     // MARK: Contact
 

@@ -62,12 +62,18 @@ extension SyncClient.Status {
             case .catchingUp: .catchingUp
             case .offline(let since): .offline(since: since)
             case .unauthorized(let since): .unauthorized(since: since)
+            case .forbidden(let since): .forbidden(since: since)
             }
         self.init(
             connection: connection, cursor: status.cursor, waitingWrites: status.pendingWrites,
             missingMergeClosures: Dictionary(uniqueKeysWithValues: status.missingMerges.map { ($0.text, $1) }),
             rejectedWrites: status.rejections, droppedRejections: Int(status.droppedRejections), isVerified: status.isVerified,
             feedError: status.feedTrouble.map { ClientError($0, path: path) },
-            writeError: status.writeTrouble.map { ClientError($0, path: path) })
+            writeError: status.writeTrouble.map { trouble in
+                if case .refused(let problem) = trouble, problem.code == .clientTaken {
+                    return .otherPrincipal(pendingWrites: status.pendingWrites)
+                }
+                return ClientError(trouble, path: path)
+            })
     }
 }

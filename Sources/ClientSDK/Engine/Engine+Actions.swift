@@ -48,10 +48,10 @@ extension Engine {
         guard let disk else { return }
         do {
             let skipped = try disk.apply(transaction)
-            if transaction.clear != nil { reader.resume() }
+            if transaction.removesEntries { reader.resume() }
             checksDiskLimit = true
             submit(.committed(transaction.id, skipped: skipped))
-            if transaction.clear != nil || !transaction.rejections.isEmpty { rejections.send(()) }
+            if transaction.removesEntries || !transaction.rejections.isEmpty { rejections.send(()) }
         } catch {
             guard let failure = diskFailure(error) else { return }
             submit(.commitFailed(transaction.id, failure))
@@ -109,6 +109,7 @@ extension Engine {
         case .cleared:
             // The disk must not be read before the clear is done there; see `reading(_:else:_:)` for the engine's reads.
             reader.suspend()
+            clears += 1
             memory.removeAll()
             observers.forgetAll()
         }
@@ -137,7 +138,10 @@ extension Engine {
         let wasLive = statusBroadcaster.status.isLive
         memory.setFreshness(isLive: status.connection == .live, pass: status.pass)
         let path = settings.path
-        statusBroadcaster.update { $0 = SyncClient.Status(status, path: path) }
+        statusBroadcaster.update {
+            $0 = SyncClient.Status(status, path: path)
+            $0.rights = tokenRights.rights
+        }
         guard !wasLive, statusBroadcaster.status.isLive else { return }
         wantsRefresh = true
         listForObservers()

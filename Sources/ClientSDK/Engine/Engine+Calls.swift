@@ -28,14 +28,21 @@ extension Engine {
         transport.run { @Sendable [weak self] in self?.assumeIsolated { $0.submit(.registered(MergeName(collection))) } }
     }
 
-    func clear(andStop stops: Bool) async throws {
-        _ = try running()
-        clears += 1
+    func clear(keepingOutbox keepsOutbox: Bool, andStop stops: Bool) async throws {
+        guard machine != nil else { return try clearDirectory(keepingOutbox: keepsOutbox) }
         let callerID = nextCallerID()
+        let principal = stops ? nil : settings.principal
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             callers[callerID] = .clear(continuation, stops: stops)
-            submit(.clear(newClient: EngineSettings.randomClient, callerID))
+            submit(.clear(newClient: EngineSettings.randomClient, keepsOutbox: keepsOutbox, principal: principal, callerID))
         }
+    }
+
+    /// Clears the directory of a client that is not running, also that of another owner.
+    private func clearDirectory(keepingOutbox keepsOutbox: Bool) throws {
+        guard settings.directory != nil else { throw failure ?? .stopped }
+        let disk = try openDisk()
+        try disk.handling { try disk.clear(keepingOutbox: keepsOutbox, newClient: EngineSettings.randomClient, settings.sync) }
     }
 
     // MARK: Reading

@@ -37,6 +37,7 @@ extension Engine {
             let text = ClientError.noToken("it gave a text that cannot stand in a field: visible ASCII only").description
             return receive(.failure(.unreachable(text)), for: request.id, of: run)
         }
+        tokenRights.use(token)
         requests[request.id] = transport.send(settings.requests.encode(request, token: token)) { [weak self, run] outcome in
             // On the engine's thread, between its jobs.
             self?.assumeIsolated {
@@ -50,6 +51,7 @@ extension Engine {
         _ reply: Reply, _ lastWrite: Int64? = nil, _ store: StoreIdentifier? = nil, for id: RequestID, of run: Int
     ) {
         guard run == self.run, requests.removeValue(forKey: id) != nil else { return }
+        noteRights(reply)
         submit(.replied(id, reply, lastWrite: lastWrite, store: store))
     }
 

@@ -56,6 +56,7 @@ actor Engine {
     var unlisted: Set<String> = []
     /// Collections whose lists are being read for observers.
     var listing: Set<String> = []
+    var tokenRights = TokenRights()
     /// Counts the clears, so that no list contains records from before a clear.
     var clears = 0
 
@@ -74,18 +75,14 @@ actor Engine {
     func start() throws(ClientError) {
         guard machine == nil else { return }
         failure = nil
-        let client = settings.client ?? EngineSettings.randomClient
-        let disk = try DiskTier(
-            directory: settings.directory, namespace: settings.namespace, client: client, limit: settings.diskLimit,
-            fileLimit: settings.fileLimit)
-        var persisted = try loaded(disk)
+        let disk = try openDisk()
+        var persisted = try disk.handling {
+            try disk.claim(for: settings.principal)
+            return try disk.load()
+        }
         // Another directory may have used a name that the app gives.
         if settings.client != nil { persisted.isNew = false }
-        do {
-            try reader.open(disk.path)
-        } catch {
-            throw DiskTier.clientError(error, disk.path)
-        }
+        try disk.handling { try reader.open(disk.path) }
         if let pressure = settings.memoryPressure { memory.shrinks(under: pressure) }
         self.disk = disk
         machine = SyncMachine(settings: settings.sync, client: persisted.state.client)
@@ -96,12 +93,10 @@ actor Engine {
         checkDiskLimit()
     }
 
-    private func loaded(_ disk: DiskTier) throws(ClientError) -> PersistedState {
-        do {
-            return try disk.load()
-        } catch {
-            throw DiskTier.clientError(error, disk.path)
-        }
+    func openDisk() throws(ClientError) -> DiskTier {
+        try DiskTier(
+            directory: settings.directory, namespace: settings.namespace, client: settings.client ?? EngineSettings.randomClient,
+            limit: settings.diskLimit, fileLimit: settings.fileLimit)
     }
 
     /// Ends all activity; data on disk stays. Waiting callers and verdicts fail with ``ClientError/stopped``.
@@ -121,6 +116,7 @@ actor Engine {
         refreshing = []
         unlisted = []
         listing = []
+        tokenRights = TokenRights()
         wantsRefresh = false
         eviction = nil
         unevictableBytes = 0
@@ -131,7 +127,7 @@ actor Engine {
         memory.removeAll()
         observers.finish()
         rejections.finish()
-        statusBroadcaster.update { $0.connection = .stopped }
+        statusBroadcaster.update { ($0.connection, $0.rights) = (.stopped, nil) }
     }
 
     /// Stops the client because the disk is damaged, moves the file aside and reports it as critical.

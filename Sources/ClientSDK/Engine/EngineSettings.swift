@@ -13,6 +13,7 @@ struct EngineSettings: Sendable {
     let memoryPressure: MemoryPressure?
     let diskLimit: Int
     let client: ClientIdentifier?
+    let principal: String?
     let token: (@Sendable (Bool) async throws -> String?)?
     let sync: SyncSettings
     let transport: CurlTransport.Configuration
@@ -49,6 +50,10 @@ struct EngineSettings: Sendable {
             throw .invalidConfiguration(
                 "'client' names one device for ever, whose writes are numbered on, so it takes storage in a directory; leave it nil for .memory"
             )
+        }
+        principal = configuration.principal
+        guard principal.map({ (1...1_024).contains($0.utf8.count) }) ?? true else {
+            throw .invalidConfiguration("principal takes 1 to 1,024 bytes of UTF-8; leave it nil for a directory that belongs to nobody")
         }
         token = configuration.token
         requestTimeout = configuration.requestTimeout

@@ -4,6 +4,8 @@ import FreshetWire
 enum Effect: Sendable {
     case store(QueuedInput)
     case reset(Epoch?, forgets: Bool, because: String)
+    /// The token may read nothing of the followed part of the namespace.
+    case removeRecords(Problem)
     /// The server can be reached again: requests that failed without contact are retried at once.
     case regainedContact
     /// The server accepted writes: a feed that waits after a failure is retried at once.

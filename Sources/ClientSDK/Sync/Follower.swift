@@ -201,6 +201,9 @@ struct Follower: Hashable, Sendable {
         case .cursorExpired, .rightsChanged: return [.reset(state.epoch, forgets: false, because: problem.description)]
         case .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
         case .invalidCursor where state.cursor != nil: return [.reset(state.epoch, forgets: false, because: problem.description)]
+        case .forbidden where problem.withdrawsReading:
+            _ = fail(.refused(problem), after: max(retryAfter ?? 0, turn.settings.longestDelay), &reachability, &turn)
+            return [.removeRecords(problem)]
         case .cursorAhead:
             cursorAheadCount += 1
             // A server that lags behind will catch up; one that lost its newest changes without a new epoch will not.
@@ -259,6 +262,11 @@ struct Follower: Hashable, Sendable {
         storing = storing.map { uptime - $0 }
         retry.makeRelative(to: uptime)
     }
+}
+
+extension Problem {
+    /// Whether the token may read nothing of a range that the request names, or nothing of the namespace.
+    var withdrawsReading: Bool { code == .forbidden && needs?.may == "read" }
 }
 
 extension ChangePage {

@@ -9,6 +9,8 @@ struct LocalState: Hashable, Sendable {
     private var unstored = UnstoredWrites()
     private var transactions = Transactions()
     private var rejected = RejectionList()
+    /// Whether the disk may hold entries.
+    private(set) var mayHoldRecords = true
 
     init(client: ClientIdentifier) { state = SyncState(client: client) }
 
@@ -47,9 +49,11 @@ struct LocalState: Hashable, Sendable {
 
     /// Returns an entry for the absence of a record, for a key without a row and without writes; `nil` unless the
     /// device's copy is complete and includes the key.
-    func absence(of key: RecordKey, _ settings: SyncSettings) -> Entry? {
+    ///
+    /// - Parameter isReadable: whether the token may read the key. A device does not know it of a part of a namespace.
+    func absence(of key: RecordKey, isReadable: Bool, _ settings: SyncSettings) -> Entry? {
         guard settings.following == .everything, settings.filter.matches(key), isVerified, let cursor = state.cursor,
-            let time = state.completeAt, !mustKeep(key)
+            let time = state.completeAt, !mustKeep(key), isReadable || cursor.rights == nil
         else { return nil }
         return Entry(
             key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
@@ -114,6 +118,9 @@ struct LocalState: Hashable, Sendable {
     // MARK: Transactions
 
     var isIdle: Bool { transactions.isIdle }
+    var inputCount: Int { transactions.inputCount }
+    /// Whether there are data of the user that the server does not have.
+    var hasOwnData: Bool { !writes.keys.isEmpty || rejected.count > 0 || !unstored.isEmpty }
     func isUnderWay(_ id: TransactionID) -> Bool { transactions.isUnderWay(id) }
     mutating func add(_ input: QueuedInput) { transactions.add(input) }
     mutating func nextInput() -> QueuedInput? { transactions.next() }
@@ -139,9 +146,11 @@ struct LocalState: Hashable, Sendable {
         guard let plan = transactions.end() else { return nil }
         if let client = plan.clear {
             state = SyncState(client: client)
+            for change in plan.state { state.apply(change) }
             if !unstored.isEmpty { transactions.add(.sets) }
             return plan
         }
+        mayHoldRecords = !plan.entries.isEmpty || mayHoldRecords && !plan.removesRecords
         let dropped = state.droppedRejections
         for change in plan.state { state.apply(change) }
         for operation in plan.rejections { rejected.apply(operation) }
@@ -169,6 +178,19 @@ struct LocalState: Hashable, Sendable {
         transactions.removeAll()
         writes = Outbox()
         rejected = RejectionList()
+    }
+
+    /// Begins a clear that keeps the outbox: removes the records, and shows the writes over none. Requires that no
+    /// transaction is under way.
+    mutating func forgetRecords(_ turn: inout Turn) {
+        for key in writes.sortedKeys {
+            guard var pending = writes.keys[key] else { continue }
+            pending.forgetRecord()
+            writes.put(pending)
+        }
+        unstored.forgetBases()
+        let views = writes.sortedKeys.map { Publication.view(view(of: $0, stored: nil)) }
+        turn.emit(.publish([.cleared] + views))
     }
 
     /// See ``SyncMachine/relativeState(at:)``.

@@ -121,6 +121,12 @@ struct PendingKey: Sendable {
         rows.removeAll { $0.position != nil }
     }
 
+    /// Removes the record, and the writes that wait only for it.
+    mutating func forgetRecord() {
+        base = nil
+        forgetHistory()
+    }
+
     /// Gives the writes without an outcome the `numbers` that they have under the device's new name. Held writes get
     /// theirs later.
     mutating func rename(_ numbers: [LocalWriteID: Int64]) {

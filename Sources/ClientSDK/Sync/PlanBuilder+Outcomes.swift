@@ -138,13 +138,19 @@ extension PlanBuilder {
             key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision, pass: state.pass, content: content,
             verifiedAt: now.wall, origin: .ownWrite)
         let stated = WriteWatermark(epoch: position.epoch, number: row.number)
-        guard let entry = newer(entry, stated) else { return }
+        guard isReadable(row.key), let entry = newer(entry, stated) else { return }
         apply(.put(entry, onlyIfCached: false), to: row.key, stated: stated)
+    }
+
+    /// Whether the token may read the record, as far as the device knows: it follows everything, or holds the record in this pass. Of
+    /// another record it stores nothing that does not come from a read or the feed, which state it.
+    private func isReadable(_ key: RecordKey) -> Bool {
+        state.cursor?.rights == nil || pending(key)?.base?.isConfirmed(in: state.pass) ?? false
     }
 
     private mutating func takeCurrent(_ record: Record, _ epoch: Epoch, _ lastWrite: Int64?) {
         guard let content = record.content else { return takeOutline(record, epoch, lastWrite) }
-        guard let lastWrite else { return }
+        guard let lastWrite, isReadable(record.key) else { return }
         let entry = Entry(
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, content: content,
             modified: record.modified, verifiedAt: now.wall, origin: .rejection)

@@ -71,15 +71,28 @@ extension PlanBuilder {
     /// Ends the pass from the start: a record that it did not bring does not exist.
     private mutating func finishFromStart(_ cursor: Cursor, _ stated: WriteWatermark?) {
         let pass = state.cursor == nil ? state.pass + 1 : state.pass
+        let end = Self.end(of: cursor)
         for key in outbox.sortedKeys where isFollowed(key) {
-            guard let base = pending(key)?.base, base.ended(pass, at: cursor) == nil else { continue }
+            guard let base = pending(key)?.base, base.ended(pass, at: end) == nil else { continue }
+            guard cursor.rights == nil else {
+                // There may be a record that the token may not read.
+                apply(.evict(.key(key), before: Cursor(epoch: cursor.epoch, revision: .maximum)), to: key)
+                continue
+            }
             let absent = Entry(
                 key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: pass, content: nil,
                 verifiedAt: now.wall, origin: .feed)
             apply(.put(absent, onlyIfCached: false), to: key, stated: stated)
         }
-        finishPass(pass, at: cursor)
+        finishPass(pass, at: end)
         change(.revalidation(.complete))
+    }
+
+    /// Returns the position before which entries that the pass has not confirmed are removed: for a reader of a part also those known
+    /// through the position itself, which the reader may not read any more.
+    private static func end(of cursor: Cursor) -> Cursor {
+        guard cursor.rights != nil, let next = Revision(cursor.revision.number + 1) else { return cursor }
+        return Cursor(epoch: cursor.epoch, revision: next)
     }
 
     /// Evicts the entries that the pass has not confirmed. Entries known beyond the position from which the feed

@@ -95,10 +95,13 @@ extension PlanBuilder {
         return large
     }
 
-    /// Removes the copy of a record that this device may not read any more.
-    private mutating func evict(forbidden key: RecordKey, in epoch: Epoch) {
+    /// Removes the copy of a record that this device may not read any more, and the writes that wait only for it.
+    mutating func evict(forbidden key: RecordKey, in epoch: Epoch) {
         note(.key(key), .forbidden)
-        apply(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)), to: key)
+        applyOnDisk(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)))
+        guard var pending = pending(key) else { return }
+        pending.forgetRecord()
+        stage(pending)
     }
 
     mutating func addEndOfRevalidation(at cursor: Cursor) {
@@ -107,12 +110,21 @@ extension PlanBuilder {
         removeIncluded()
     }
 
-    // MARK: Reset
+    // MARK: Clear and reset
+
+    mutating func add(_ clear: Resetter.Clear) {
+        if clear.keepsOutbox {
+            removeRecords()
+        } else {
+            self.clear(for: clear.client)
+            if let principal = clear.principal { change(.principal(principal)) }
+        }
+    }
 
     /// Keeps the outbox, the overlay and the entries; the entries become unverified.
     mutating func addReset(to epoch: Epoch?, forgets: Bool) {
-        change(.pass(state.pass + 1), .cursor(nil), .epoch(epoch))
-        change(.revalidation(settings.following == .everything ? .fromStart : .ofCachedKeys))
+        change(.epoch(epoch))
+        beginPass()
         guard epoch == nil || epoch != state.epoch || forgets else { return }
         change(.mustReconcile(true))
         for key in outbox.sortedKeys {

@@ -56,6 +56,12 @@ struct PlanBuilder {
     }
     mutating func outdateReads() { plan.outdatesReads = true }
     mutating func clear(for client: ClientIdentifier) { plan.clear = client }
+    mutating func removeRecords() {
+        plan.removesRecords = true
+        beginPass()
+    }
+    /// Loses the position, so that the feed is read again from its start.
+    mutating func beginPass() { plan.state += state.withoutPosition(settings) }
     mutating func setOnCommit(_ onCommit: TransactionPlan.OnCommit) { plan.onCommit = onCommit }
     mutating func stage(_ pending: PendingKey) { plan.stage(pending) }
 

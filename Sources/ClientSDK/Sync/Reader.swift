@@ -8,6 +8,8 @@ struct Reader: Hashable, Sendable {
             case record(Record)
             case unchanged
             case missing
+            /// The token may not read the key.
+            case forbidden
         }
 
         var key: RecordKey
@@ -127,6 +129,9 @@ struct Reader: Hashable, Sendable {
         case .reads(let response): keyResponses = sorted(response, keys, state, &turn)
         case .problem(let problem, _, let retryAfter):
             for key in keys { refused(key, problem, retryAfter, hadFreshToken: sent.hadFreshToken, &turn) }
+            if problem.withdrawsReading, keys.count == 1, let cursor = state.cursor {
+                keyResponses = [KeyResponse(key: keys[0], body: .forbidden, cursor: cursor)]
+            }
         case .failure(let failure):
             for key in keys { fail(key, .offline(failure), after: failure.retryAfter, &turn) }
         case .tooLarge where keys.count > 1: limit = min(limit, keys.count / 2)
@@ -138,7 +143,7 @@ struct Reader: Hashable, Sendable {
         case .record, .missing, .notModified, .page, .noChange, .results, .client:
             for key in keys { fail(key, .malformed("an answer that does not belong to a read of \(key)"), &turn) }
         }
-        for keyResponse in keyResponses { queue.update(keyResponse.key) { $0.isUnderWay = true } }
+        for keyResponse in keyResponses where keyResponse.body != .forbidden { queue.update(keyResponse.key) { $0.isUnderWay = true } }
         return keyResponses
     }
 
@@ -157,6 +162,7 @@ struct Reader: Hashable, Sendable {
             if forbidden.contains(key) {
                 let problem = Problem(.forbidden, "The token may not read \(key.description.shortened)")
                 fail(key, .refused(problem), isFinal: true, &turn)
+                keyResponses.append(KeyResponse(key: key, body: .forbidden, cursor: response.cursor))
             } else if let record = records[key] {
                 if record.content == nil {
                     // Too large for a response with other records.
@@ -182,6 +188,10 @@ struct Reader: Hashable, Sendable {
         var builder = builder
         var entries: [Entry] = []
         for keyResponse in keyResponses {
+            if case .forbidden = keyResponse.body {
+                builder.evict(forbidden: keyResponse.key, in: keyResponse.cursor.epoch)
+                continue
+            }
             // A write of the key may have been sent after the request: then the request is sent again, and asks for
             // the number.
             let isStated = lastWrite != nil || rule.client(for: CollectionOfOne(keyResponse.key)) == nil
@@ -189,7 +199,7 @@ struct Reader: Hashable, Sendable {
             builder.add(fetched: entry, at: keyResponse.cursor, lastWrite)
             entries.append(entry)
         }
-        guard !entries.isEmpty else { return nil }
+        guard !builder.plan.entries.isEmpty else { return nil }
         builder.removeIncluded()
         builder.setOnCommit(.fetched(entries))
         return builder.plan
@@ -223,6 +233,7 @@ struct Reader: Hashable, Sendable {
     private func entry(_ keyResponse: KeyResponse, _ item: ReadQueue.Item, _ state: SyncState, _ turn: Turn) -> Entry? {
         let cursor = keyResponse.cursor
         switch keyResponse.body {
+        case .forbidden: return nil
         case .record(let record):
             guard record.revision <= cursor.revision, let content = record.content else { return nil }
             return Entry(

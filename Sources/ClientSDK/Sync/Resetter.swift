@@ -13,8 +13,18 @@ struct Resetter: Hashable, Sendable {
     }
 
     struct Clear: Hashable, Sendable {
+        /// The device's name after a clear of everything.
         var client: ClientIdentifier
-        var callerID: CallerID
+        /// Whether only the records are removed.
+        var keepsOutbox = false
+        /// The owner of the disk afterwards, unless writes are kept.
+        var principal: String?
+        /// `nil` if the server withdrew the right to read.
+        var callerID: CallerID?
+        /// The failure of the reads that wait.
+        var failure = SyncFailure.cleared
+        /// The number of inputs that come before it.
+        var inputs = 0
     }
 
     private(set) var reset: Reset?
@@ -49,14 +59,28 @@ struct Resetter: Hashable, Sendable {
     /// Adds a reset because the disk was filled under other settings.
     mutating func addAtStart(_ epoch: Epoch?) { reset = Reset(epoch: epoch, forgets: false, notBefore: 0) }
 
-    /// Adds a clear. Returns the caller of an earlier clear that has not ended.
-    mutating func add(_ clear: Clear) -> CallerID? {
+    /// Adds a clear, after so many inputs if it keeps the outbox. Returns the caller of an earlier clear that has not ended.
+    mutating func add(_ clear: Clear, after inputs: Int) -> CallerID? {
+        let earlier = self.clear
         defer {
             self.clear = clear
+            self.clear?.inputs = inputs
+            // An earlier clear of everything has removed the outbox already.
+            if earlier?.keepsOutbox == false { self.clear?.keepsOutbox = false }
             reset = nil
             retry.hurry()
         }
-        return self.clear?.callerID
+        return earlier?.callerID
+    }
+
+    /// Extends the clear to the outbox.
+    mutating func clearEverything() { clear?.keepsOutbox = false }
+
+    /// Returns whether one more input comes before the clear.
+    mutating func takeInput() -> Bool {
+        guard let inputs = clear?.inputs, inputs > 0 else { return false }
+        clear?.inputs -= 1
+        return true
     }
 
     mutating func resetStored() { reset = nil }

@@ -87,6 +87,7 @@ struct Revalidator: Hashable, Sendable {
             let effects: [Effect] = reachability.isLost ? [.regainedContact] : []
             reachability.heard(turn)
             return effects + [.store(.cachedKeysRevalidated(Array(keys.prefix(answered)), response, lastWrite: lastWrite))]
+        case .problem(let problem, _, _) where problem.withdrawsReading: return [.removeRecords(problem)]
         case .problem(let problem, _, let retryAfter):
             if problem.status == 401, !sent.hadFreshToken {
                 retry.refuseToken()

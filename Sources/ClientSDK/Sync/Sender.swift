@@ -193,6 +193,11 @@ struct Sender: Hashable, Sendable {
             retry.count(&turn)
             return []
         case 403 where problem.code == .clientTaken: return nameTaken(problem, retryAfter, numbers, outbox, &turn)
+        case 403 where problem.code == .forbidden:
+            // Nothing of the namespace may be written. The refused batch has had no effect, and another attempt with the same token would
+            // get the same answer.
+            if numbers != nil { lastSentNumber = lastSentBefore }
+            return fail(.refused(problem), max(retryAfter ?? 0, turn.settings.longestDelay), &turn)
         case 410 where problem.code == .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
         // A broken frame or another media type is excluded: not a write of this device causes those, but a proxy that
         // changes requests.
@@ -259,8 +264,14 @@ struct Sender: Hashable, Sendable {
 
     // MARK: Other events
 
-    /// Ends a wait for contact, since the server can be reached again.
-    mutating func regainedContact() { if case .transport? = trouble { retry.hurry() } }
+    /// Ends a wait for contact or for a right, since the server can be reached again or the token may read again.
+    mutating func regainedContact() {
+        switch trouble {
+        case .transport?: retry.hurry()
+        case .refused(let problem)? where problem.code == .forbidden: retry.hurry()
+        default: break
+        }
+    }
 
     mutating func wake() { retry.wake() }
 

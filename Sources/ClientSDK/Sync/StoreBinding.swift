@@ -20,6 +20,10 @@ struct StoreBinding: Hashable, Sendable {
     /// - Parameter found: the store that the response states. A server of an earlier version states none, nor does a proxy.
     mutating func check(_ reply: Reply, from found: StoreIdentifier?, knownEpoch: Epoch?, _ settings: SyncSettings) -> Decision {
         guard let found else {
+            // A withdrawn right removes all records from the device: only the store itself may withdraw it.
+            if let store, case .problem(let problem, _, _) = reply, problem.code == .forbidden {
+                return .refused(.otherStore(nil, expected: store))
+            }
             // An epoch is never used twice, so a response of the history that the device follows is from its own store.
             guard let store, let epoch = reply.epoch, epoch != knownEpoch, !settings.adoptsStores else { return .accepted }
             return .refused(.otherStore(nil, expected: store))

@@ -36,9 +36,9 @@ struct SyncCore: Hashable, Sendable {
 
     func view(of key: RecordKey, stored: Entry?) -> KeyView { parts.local.view(of: key, stored: stored) }
     /// See ``SyncMachine/absence(of:)``.
-    func absence(of key: RecordKey) -> Entry? {
+    func absence(of key: RecordKey, isReadable: Bool = false) -> Entry? {
         guard phase == .running, !parts.resetter.isUnderWay, !settings.mayEvict else { return nil }
-        return parts.local.absence(of: key, settings)
+        return parts.local.absence(of: key, isReadable: isReadable, settings)
     }
     var isClearing: Bool { phase == .clearing }
     var hasOverlay: Bool { !parts.local.outbox.keys.isEmpty }
@@ -101,7 +101,8 @@ struct SyncCore: Hashable, Sendable {
         case .merged(let writeID, let resolution, _): parts.local.add(.merged(writeID, resolution))
         case .timer: fireWatchdogs(&turn)
         case .wake: parts.wake(&turn)
-        case .clear(let client, let callerID): clear(client, callerID, &turn)
+        case .clear(let client, let keepsOutbox, let principal, let callerID):
+            clear(Resetter.Clear(client: client, keepsOutbox: keepsOutbox, principal: principal, callerID: callerID), &turn)
         case .stop:
             parts.cancelAll(&turn)
             fail(.stopped, &turn)
@@ -120,7 +121,8 @@ struct SyncCore: Hashable, Sendable {
 
     private mutating func take(_ request: SetRequest, _ turn: inout Turn) {
         guard phase != .idle else { return turn.emit(.complete(request.callerID, .failed(.stopped))) }
-        parts.local.add(request, isKnownAbsent: request.policy != .lastWriterWins && absence(of: request.key) != nil)
+        // The server refuses the write if there is a record after all.
+        parts.local.add(request, isKnownAbsent: request.policy != .lastWriterWins && absence(of: request.key, isReadable: true) != nil)
     }
 
     private mutating func take(_ request: FetchRequest, _ turn: inout Turn) {
@@ -175,6 +177,10 @@ struct SyncCore: Hashable, Sendable {
                 parts.sender.regainedContact()
                 parts.reader.regainedContact()
                 parts.refresher.regainedContact()
+            case .removeRecords(let problem) where parts.local.mayHoldRecords:
+                turn.log(.warning, "removing all records from this device, which may not read them any more: \(problem)")
+                clear(Resetter.Clear(client: parts.local.sync.client, keepsOutbox: true, failure: .refused(problem)), &turn)
+            case .removeRecords: break
             case .reachedServer: if case .transport? = parts.reachability.trouble { parts.follower.hurry(turn) }
             }
         }
@@ -194,17 +200,14 @@ struct SyncCore: Hashable, Sendable {
     private mutating func reset(to epoch: Epoch?, forgets: Bool, because reason: String, _ turn: inout Turn) {
         turn.log(.warning, "verifying the whole cache: \(reason)")
         parts.beginGeneration(&turn)
-        parts.sender.reset()
         turn.note(.everything, .reset)
         parts.resetter.add(epoch, forgets: forgets, &turn)
     }
 
     /// Drops the responses in flight: they state the numbers of the earlier name, so they are requested again.
     private mutating func renamed(from earlier: ClientIdentifier, _ turn: inout Turn) {
-        turn.log(
-            .warning,
-            "the name \(earlier) is another device's, as after a copy or a rollback of the directory, or another user's: this device is \(parts.local.sync.client) from now on"
-        )
+        let text = "the name \(earlier) is another device's, as after a copy or a rollback of the directory, or another user's"
+        turn.log(.warning, "\(text): this device is \(parts.local.sync.client) from now on")
         parts.beginGeneration(&turn)
         parts.sender.renamed()
         // The closures' results are of an earlier generation.
@@ -212,10 +215,10 @@ struct SyncCore: Hashable, Sendable {
         isRenaming = false
     }
 
-    private mutating func clear(_ client: ClientIdentifier, _ callerID: CallerID, _ turn: inout Turn) {
-        if let earlier = parts.resetter.add(Resetter.Clear(client: client, callerID: callerID)) {
-            turn.emit(.complete(earlier, .failed(.cleared)))
-        }
+    private mutating func clear(_ clear: Resetter.Clear, _ turn: inout Turn) {
+        if let earlier = parts.resetter.add(clear, after: parts.local.inputCount) { turn.emit(.complete(earlier, .failed(.cleared))) }
+        // One that keeps the outbox begins once the disk has the accepted writes: see `advanceTransactions`.
+        guard parts.resetter.clear?.keepsOutbox == false else { return parts.beginGeneration(&turn) }
         parts.cancelAll(&turn)
         fail(.cleared, &turn)
         parts.clear(&turn)
@@ -224,10 +227,20 @@ struct SyncCore: Hashable, Sendable {
         turn.emit(.publish([.cleared]))
     }
 
+    private mutating func hideRecords(_ clear: Resetter.Clear, _ turn: inout Turn) {
+        phase = .clearing
+        parts.forgetRecords(clear.failure, &turn)
+        // Without a write to keep, nothing of the earlier user stays.
+        guard clear.callerID != nil, !parts.local.hasOwnData else { return }
+        parts.resetter.clearEverything()
+        parts.clear(&turn)
+        isRenaming = false
+    }
+
     /// Answers every waiting caller with this failure.
     private mutating func fail(_ failure: SyncFailure, _ turn: inout Turn) {
         var callerIDs = parts.local.dropSets()
-        if failure == .stopped, let clear = parts.resetter.clear { callerIDs.append(clear.callerID) }
+        if failure == .stopped, let callerID = parts.resetter.clear?.callerID { callerIDs.append(callerID) }
         turn.complete(callerIDs + parts.reader.removeAll(), .failed(failure))
     }
 
@@ -260,10 +273,15 @@ struct SyncCore: Hashable, Sendable {
 
     private mutating func advanceTransactions(_ turn: inout Turn) {
         while parts.local.isIdle {
-            if parts.resetter.clear != nil {
+            if let clear = parts.resetter.clear {
+                if phase == .running, parts.resetter.takeInput(), let input = parts.local.nextInput() {
+                    if let plan = plan(input, &turn) { begin(plan, &turn) }
+                    continue
+                }
+                if phase == .running { hideRecords(clear, &turn) }
                 guard let clear = parts.resetter.dueClear(turn) else { return }
                 var builder = builder(.cleared(clear.callerID), turn)
-                builder.clear(for: clear.client)
+                builder.add(clear)
                 begin(builder.plan, &turn)
                 continue
             }
@@ -365,36 +383,18 @@ struct SyncCore: Hashable, Sendable {
         case .bound: break
         case .renamed(let earlier): renamed(from: earlier, &turn)
         case .cleared(let callerID):
+            // Another clear may have been called since.
+            guard parts.resetter.clear?.callerID == callerID else { return }
             parts.resetter.cleared()
             phase = .running
-            turn.emit(.complete(callerID, .cleared))
+            if let callerID { turn.emit(.complete(callerID, .cleared)) }
         }
     }
 
     private mutating func commitFailed(_ failure: DiskFailure, _ turn: inout Turn) {
         guard let plan = parts.local.failed() else { return }
         turn.log(.error, "the disk did not take a transaction: \(failure)")
-        switch plan.onCommit {
-        case .page:
-            parts.follower.notStored(failure, &parts.reachability, &turn)
-            parts.cancelFollower(&turn)
-        case .sets(let callers, _):
-            for request in callers { parts.local.complete(request, .failed(.disk(failure)), &turn) }
-        case .outcomes, .reconciled: parts.sender.notStored(failure, &turn)
-        case .fetched(let entries):
-            for entry in entries {
-                parts.merger.noteRead(entry.key, parts.local.outbox)
-                parts.reader.notStored(entry.key, plan.staged(entry.key)?.view ?? KeyView(entry.key, entry), &turn)
-            }
-        case .reset, .cleared: parts.resetter.notStored(&turn)
-        case .cachedKeysRevalidated: parts.revalidator.failed(failure, &parts.reachability, &turn)
-        case .refreshed: parts.refresher.failed(&turn)
-        case .merged: parts.merger.notStored(&turn)
-        case .discarded(let callerID): turn.emit(.complete(callerID, .failed(.disk(failure))))
-        case .bound: parts.binding.notStored(parts.local.sync.store)
-        case .renamed:
-            isRenaming = false
-            parts.sender.notStored(failure, &turn)
-        }
+        if case .renamed = plan.onCommit { isRenaming = false }
+        parts.notStored(plan, failure, &turn)
     }
 }

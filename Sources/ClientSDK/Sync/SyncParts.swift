@@ -80,9 +80,17 @@ struct SyncParts: Hashable, Sendable {
         cancelAll(&turn)
         reader.release(except: local.dropResponses())
         follower.reset()
+        sender.reset()
         revalidator = Revalidator()
         refresher.reset()
         requests.generation += 1
+    }
+
+    /// Removes the records, and fails the waiting reads. Requires that no request and no transaction is in flight.
+    mutating func forgetRecords(_ failure: SyncFailure, _ turn: inout Turn) {
+        turn.complete(reader.removeAll(), .failed(failure))
+        merger.forget()
+        local.forgetRecords(&turn)
     }
 
     /// Removes everything. Requires that no request is in flight and no caller waits.

@@ -7,7 +7,11 @@ extension SyncStatus {
     ) {
         let connection: Connection =
             if let since = reachability.lostAt {
-                reachability.trouble == .unauthorized ? .unauthorized(since: since) : .offline(since: since)
+                switch reachability.trouble {
+                case .unauthorized?: .unauthorized(since: since)
+                case .refused(let problem)? where problem.withdrawsReading: .forbidden(since: since)
+                default: .offline(since: since)
+                }
             } else if follower.isLive, local.isVerified, isRunning {
                 .live
             } else {

@@ -23,7 +23,7 @@ struct TransactionPlan: Hashable, Sendable {
         case bound
         /// The earlier name of the device.
         case renamed(ClientIdentifier)
-        case cleared(CallerID)
+        case cleared(CallerID?)
     }
 
     struct Decision: Hashable, Sendable {
@@ -42,6 +42,7 @@ struct TransactionPlan: Hashable, Sendable {
     var state: [StateChange] = []
     var rejections: [RejectionOperation] = []
     var clear: ClientIdentifier?
+    var removesRecords = false
     /// The new states of keys in the outbox, in the order in which they were touched.
     private(set) var staged: [PendingKey] = []
     private var stagedIndices: [RecordKey: Int] = [:]
@@ -83,7 +84,9 @@ extension TransactionPlan {
     func transaction(_ id: TransactionID, over outbox: Outbox) -> DiskTransaction? {
         let operations = clear == nil ? staged.flatMap { $0.operations(since: outbox.keys[$0.key]) } : []
         guard clear != nil || !entries.isEmpty || !state.isEmpty || !operations.isEmpty || !rejections.isEmpty else { return nil }
-        return DiskTransaction(id: id, clear: clear, entries: entries, outbox: operations, rejections: rejections, state: state)
+        return DiskTransaction(
+            id: id, clear: clear, removesRecords: removesRecords, entries: entries, outbox: operations, rejections: rejections, state: state
+        )
     }
 
     /// Publishes the changes of the plan, which is on disk now.

@@ -14,6 +14,7 @@ struct Transactions: Hashable, Sendable {
     private var last: Int64 = 0
 
     var isIdle: Bool { current == nil }
+    var inputCount: Int { inputs.count }
 
     func isUnderWay(_ id: TransactionID) -> Bool { current?.id == id }
 

@@ -50,6 +50,9 @@ struct UnstoredWrites: Hashable, Sendable {
         }
     }
 
+    /// Removes the records that it keeps.
+    mutating func forgetBases() { for key in writeBases.keys { writeBases[key]?.base = nil } }
+
     /// Removes everything. Returns the ids of the waiting callers, in order.
     mutating func removeAll() -> [CallerID] {
         defer { self = UnstoredWrites() }

@@ -28,6 +28,7 @@ package struct VolatileStore: Sendable {
     /// Carries the transaction out and returns the indices of the entry operations that had no effect.
     package mutating func commit(_ transaction: DiskTransaction) -> [Int] {
         if let client = transaction.clear { self = VolatileStore(client: client) }
+        if transaction.removesRecords { removeRecords() }
         let skipped = transaction.entries.indices.filter { !apply(transaction.entries[$0]) }
         for operation in transaction.outbox {
             switch operation {
@@ -44,6 +45,12 @@ package struct VolatileStore: Sendable {
         }
         for change in transaction.state { state.apply(change) }
         return skipped
+    }
+
+    private mutating func removeRecords() {
+        (entries, watermarks) = ([:], [:])
+        rows = rows.filter { $0.value.isPending }
+        for index in rejections.indices { rejections[index].problem.current = nil }
     }
 
     /// Returns the cached keys that a query selects. O(number of entries).

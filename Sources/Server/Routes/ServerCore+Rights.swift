@@ -6,24 +6,12 @@ extension ServerCore {
     /// `GET /v1/{ns}/rights`: what the request's key or token may do in the namespace.
     @Sendable func getRights(_ context: RequestContext) throws {
         let namespace = try context.namespace()
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("principal")
-        if let session = context.session { writer.string(session.value.principal.text) } else { writer.null() }
-        writer.member("expires")
-        if let expires = context.session?.value.expires {
-            writer.string(Timestamp(milliseconds: expires).description)
-        } else {
-            writer.null()
-        }
-        for verb in Verb.allCases {
-            writer.member(verb.rawValue)
-            writer.beginArray()
-            for range in context.rights.ranges(of: verb, in: namespace).ranges { writer.string(range.rangeText) }
-            writer.endArray()
-        }
-        writer.endObject()
-        context.respond(json: writer.bytes, at: nil)
+        func ranges(_ verb: Verb) -> [String] { context.rights.ranges(of: verb, in: namespace).ranges.map(\.rangeText) }
+        let rights = AccessRights(
+            principal: context.session?.value.principal.text, expires: context.session?.value.expires.map(Timestamp.init(milliseconds:)),
+            read: ranges(.read), write: ranges(.write), invalidate: ranges(.invalidate), create: ranges(.create), drop: ranges(.drop),
+            inspect: ranges(.inspect))
+        context.respond(json: rights.json, at: nil)
     }
 }
 

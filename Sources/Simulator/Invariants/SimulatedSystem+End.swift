@@ -97,7 +97,7 @@ extension SimulatedSystem {
                 switch devices[number].status?.connection {
                 case .live: .live
                 case .catchingUp: .catchingUp
-                case .offline, .unauthorized: .offline
+                case .offline, .unauthorized, .forbidden: .offline
                 case nil: nil
                 }
             try expect(found == standing, number, "the device is \(found?.words ?? "not running"), not \(standing.words)")

@@ -63,6 +63,7 @@ final class Recorder {
             case .catchingUp: "catching up"
             case .offline: "offline"
             case .unauthorized: "its token is refused"
+            case .forbidden: "it may read nothing"
             }
         if standings[device + 1] != standing {
             standings[device + 1] = standing

@@ -27,6 +27,7 @@ enum PendingWork {
         case .live, .stopped: break
         case .catchingUp: reasons.append("it is catching up\(status.feedError.map { " (\($0))" } ?? "")")
         case .unauthorized: reasons.append("its token is refused")
+        case .forbidden: reasons.append("its token may read nothing that it follows")
         case .offline: reasons.append("it is offline\(status.feedError.map { " (\($0))" } ?? "")")
         }
         switch status.cursor {

@@ -21,6 +21,8 @@ extension Namespace {
         if !values { path += "&values=false" }
         return path
     }
+    /// `/v1/{ns}/rights`
+    package var rightsPath: String { "\(path)/rights" }
     /// `/v1/{ns}/reads`
     package var readsPath: String { "\(path)/reads" }
     /// `/v1/{ns}/writes`

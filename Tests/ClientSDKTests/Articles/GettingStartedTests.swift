@@ -52,6 +52,7 @@ func statusBar(_ status: SyncClient.Status) -> String {
         case .catchingUp: "Updating"
         case .offline: "Offline"
         case .unauthorized: "Please log in again"
+        case .forbidden: "No right to read this"
         case .stopped: "Stopped"
         }
     if status.waitingWrites > 0 { text += ", \(status.waitingWrites) to send" }

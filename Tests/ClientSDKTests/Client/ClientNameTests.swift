@@ -78,10 +78,10 @@ import Testing
         let second = try server.client(1, at: path)
         try await second.start()
         let status = try await first(of: second.statuses) {
-            if case .refused(let problem)? = $0.writeError { problem.code == .clientTaken } else { false }
+            $0.writeError == .otherPrincipal(pendingWrites: 1)
         }
         // Then the write waits, and changes are followed
-        #expect(status.waitingWrites == 1 && "\(status)".contains("client-taken"))
+        #expect(status.waitingWrites == 1 && "\(status)".contains("another principal"))
         try await within { try await second.waitUntilLive() }
         // When the first key is revoked
         let revoked = try await curl([

@@ -170,7 +170,8 @@ struct ModelDevice {
         guard !transactions.isEmpty else { return }
         let transaction = transactions.removeFirst()
         let skipped = store.commit(transaction)
-        if transaction.clear != nil { (isCleared, numbers) = (false, [:]) }
+        if transaction.clear != nil { numbers = [:] }
+        if transaction.removesEntries { isCleared = false }
         for case .put(let row) in transaction.outbox where !row.isHeld { numbers[row.writeID] = row.number }
         if !silently { handle(.committed(transaction.id, skipped: skipped)) }
     }

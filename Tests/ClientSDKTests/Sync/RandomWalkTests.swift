@@ -296,7 +296,10 @@ struct RandomWalk {
         clears += 1
         lastToken += 1
         late.removeAll { $0.device == index }
-        devices[index].handle(.clear(newClient: try! ClientIdentifier("device\(index)-\(clears)"), CallerID(lastToken)))
+        let keepsOutbox = below(2) == 0
+        devices[index].handle(
+            .clear(newClient: try! ClientIdentifier("device\(index)-\(clears)"), keepsOutbox: keepsOutbox, CallerID(lastToken)))
+        guard !keepsOutbox else { return }
         asked[index] = [:]
         accepted[index] = [:]
         undecided[index] = []

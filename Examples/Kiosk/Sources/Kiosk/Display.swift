@@ -61,6 +61,7 @@ struct Display: Sendable {
             case .catchingUp: "catching up"
             case .offline: "offline"
             case .unauthorized: "log in again"
+            case .forbidden: "no right to read the shop"
             case .stopped: "stopped"
             }
         var line = "status: \(connection), \(status.waitingWrites) waiting, \(status.rejectedWrites) rejected"

@@ -10,20 +10,27 @@ package struct DiskTransaction: Hashable, Sendable {
     /// Removes all entries, watermarks, outbox rows and rejections first, and replaces the state by the initial state
     /// of this client (rule 12).
     package var clear: ClientIdentifier?
+    /// Removes all entries and watermarks first, the outbox rows with a verdict, and the records that rejections show.
+    package var removesRecords: Bool
     package var entries: [EntryOperation]
     package var outbox: [OutboxOperation]
     package var rejections: [RejectionOperation]
     package var state: [StateChange]
 
     package init(
-        id: TransactionID, clear: ClientIdentifier? = nil, entries: [EntryOperation] = [], outbox: [OutboxOperation] = [],
+        id: TransactionID, clear: ClientIdentifier? = nil, removesRecords: Bool = false, entries: [EntryOperation] = [],
+        outbox: [OutboxOperation] = [],
         rejections: [RejectionOperation] = [], state: [StateChange] = []
     ) {
         self.id = id
         self.clear = clear
+        self.removesRecords = removesRecords
         self.entries = entries
         self.outbox = outbox
         self.rejections = rejections
         self.state = state
     }
+
+    /// Whether no entry from before the transaction remains.
+    package var removesEntries: Bool { clear != nil || removesRecords }
 }

@@ -15,4 +15,5 @@ package enum StateChange: Hashable, Sendable {
     case store(StoreIdentifier)
     case renamesAfter(Int64)
     case client(ClientIdentifier)
+    case principal(String?)
 }

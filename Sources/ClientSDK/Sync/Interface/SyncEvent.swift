@@ -37,9 +37,10 @@ package enum SyncEvent: Hashable, Sendable {
     case timer
     /// The device woke from sleep or the network path changed: reconnect and catch up at once.
     case wake
-    /// A log-out, switch of account or change of schema: remove everything. Answered with ``CallResult/cleared`` once the
-    /// disk has done it.
-    case clear(newClient: ClientIdentifier, CallerID)
+    /// A log-out, switch of account or change of schema: remove everything, or, with `keepsOutbox`, all records and no
+    /// write. Answered with ``CallResult/cleared`` once the disk has done it. The disk then belongs to `principal`, unless
+    /// writes were kept.
+    case clear(newClient: ClientIdentifier, keepsOutbox: Bool = false, principal: String? = nil, CallerID)
     /// Stops the machine: it cancels its requests and fails waiting callers with ``SyncFailure/stopped``. It accepts
     /// no further events.
     case stop

@@ -2,7 +2,7 @@ package import FreshetWire
 
 extension SyncState: WireMessage {
     /// `{"client":…,"nextNumber":…,"nextReceipt":…,"epoch"?:…,"cursor"?:…,"completeAt"?:…,"lostCursor"?:…,"pass":…,"verification":…,"mustReconcile":…,
-    /// "droppedRejections"?:…,"store"?:…,"renamesAfter"?:…}`
+    /// "droppedRejections"?:…,"store"?:…,"renamesAfter"?:…,"principal"?:…}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("client", client.text)
@@ -19,6 +19,7 @@ extension SyncState: WireMessage {
         if droppedRejections > 0 { writer.member("droppedRejections", droppedRejections) }
         if let store { writer.member("store", store.token) }
         if let renamesAfter { writer.member("renamesAfter", renamesAfter) }
+        if let principal { writer.member("principal", principal) }
         writer.endObject()
     }
 
@@ -43,6 +44,7 @@ extension SyncState: WireMessage {
             case "droppedRejections": changes.append(.droppedRejections(try reader.integer()))
             case "mustReconcile": changes.append(.mustReconcile(try reader.boolean()))
             case "renamesAfter": changes.append(.renamesAfter(try reader.integer()))
+            case "principal": changes.append(.principal(try reader.string()))
             case "store":
                 let token = try reader.string()
                 guard let store = StoreIdentifier(token) else { throw .unexpectedJSON("'\(token)' names no store") }

@@ -42,6 +42,8 @@ package struct SyncState: Hashable, Sendable {
     /// Set when another device has the same name. Writes up to this number get their answers under this name; then the
     /// device takes another name and sends the other writes under that.
     package var renamesAfter: Int64?
+    /// The principal to whom the entries and the writes belong, as the app names it; `nil` for none.
+    package var principal: String?
 
     /// The state of a new device.
     package init(client: ClientIdentifier) {
@@ -53,6 +55,11 @@ package struct SyncState: Hashable, Sendable {
         scope = ""
         mustReconcile = false
         droppedRejections = 0
+    }
+
+    /// Returns the changes after which the feed is read again from its start, in another pass.
+    func withoutPosition(_ settings: SyncSettings) -> [StateChange] {
+        [.pass(pass + 1), .cursor(nil), .revalidation(settings.following == .everything ? .fromStart : .ofCachedKeys)]
     }
 
     package mutating func apply(_ change: StateChange) {
@@ -75,6 +82,7 @@ package struct SyncState: Hashable, Sendable {
         case .client(let client):
             self.client = client
             renamesAfter = nil
+        case .principal(let principal): self.principal = principal
         }
     }
 }

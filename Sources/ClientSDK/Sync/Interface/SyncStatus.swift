@@ -11,6 +11,8 @@ package struct SyncStatus: Hashable, Sendable {
         case offline(since: Timestamp)
         /// The server can be reached, but has accepted no token since this time of the device's wall clock.
         case unauthorized(since: Timestamp)
+        /// The server can be reached, but the token may read nothing of the followed records, since this time of the device's wall clock.
+        case forbidden(since: Timestamp)
     }
 
     /// A failure that keeps the device from being live, or from storing and sending; the newest of each kind.

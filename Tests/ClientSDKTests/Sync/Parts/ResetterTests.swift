@@ -38,10 +38,10 @@ import Testing
         var turn = PartSupport.turn()
         resetter.add(nil, forgets: false, &turn)
         // When
-        #expect(resetter.add(try clear(1)) == nil)
+        #expect(resetter.add(try clear(1), after: 0) == nil)
         // Then
         #expect(resetter.dueReset(turn) == nil && resetter.dueClear(turn) != nil)
-        #expect(resetter.add(try clear(2)) == CallerID(1))
+        #expect(resetter.add(try clear(2), after: 0) == CallerID(1))
         #expect(resetter.dueClear(turn)?.callerID == CallerID(2))
         resetter.cleared()
         #expect(!resetter.isUnderWay)
@@ -51,7 +51,7 @@ import Testing
     func diskFails() throws {
         var resetter = Resetter()
         var turn = PartSupport.turn(at: 1_000)
-        _ = resetter.add(try clear(1))
+        _ = resetter.add(try clear(1), after: 0)
         resetter.notStored(&turn)
         #expect(resetter.dueClear(turn) == nil && resetter.dueClear(PartSupport.turn(at: resetter.deadline ?? 0)) != nil)
     }

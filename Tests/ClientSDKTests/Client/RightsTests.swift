@@ -1,0 +1,142 @@
+import FoundationEssentials
+import FreshetClient
+import FreshetServer
+import FreshetTestSupport
+import FreshetWire
+import Synchronization
+import Testing
+
+/// A device whose token is replaced by others with other rights, over a real server.
+@Suite("Rights of a device") struct RightsTests {
+    private let directory = TemporaryDirectory()
+
+    private final class World: Sendable {
+        let fixture: ServerFixture
+        let tokens: [String]
+        let present = Mutex(0)
+
+        /// Keys with these grants.
+        init(in directory: TemporaryDirectory, _ grants: [String]) throws {
+            let path = directory.file("data")
+            tokens = try grants.map { grants in
+                let request = Array(#"{"name":"a key","allow":\#(grants)}"#.utf8)
+                return try OfflineKeys.make(inDirectory: path, request: request, now: 0).token
+            }
+            var configuration = RecordServerConfiguration(directory: path)
+            configuration.requiresKeys = true
+            fixture = try ServerFixture(configuration)
+        }
+
+        func client(at path: String, _ change: (inout SyncClient.Configuration) -> Void = { _ in }) throws -> SyncClient {
+            try fixture.client(storage: .directory(path)) { configuration in
+                configuration.token = { _ in self.tokens[self.present.withLock { $0 }] }
+                configuration.hold = .seconds(1)
+                change(&configuration)
+            }
+        }
+
+        func use(_ place: Int, _ client: SyncClient) {
+            present.withLock { $0 = place }
+            client.networkChanged()
+        }
+    }
+
+    private static let all = #"[{"ns":"test","in":["*"],"may":["read","write","create"]}]"#
+    private static let part = #"[{"ns":"test","in":["notes/a*"],"may":["read","write"]}]"#
+    private static let elsewhere = #"[{"ns":"other","in":["*"],"may":["read"]}]"#
+
+    private func holds(_ text: String) throws -> Bool {
+        let path = directory.file("device")
+        return try FileManager.default.contentsOfDirectory(atPath: path).contains { name in
+            String(decoding: Array(try Data(contentsOf: URL(filePath: path + "/" + name))), as: UTF8.self).contains(text)
+        }
+    }
+
+    private func ids(_ client: SyncClient) async throws -> [String] { try await client.notes.ids(policy: .cacheOnly) }
+
+    @Test(
+        "narrowed, withdrawn and restored: the device holds what it may read, its status says so, and no write is lost",
+        .timeLimit(.minutes(2)))
+    func course() async throws {
+        // Given a device that may read everything
+        let world = try World(in: directory, [Self.all, Self.part, Self.elsewhere])
+        let client = try world.client(at: directory.file("device"))
+        try await client.start()
+        for id in ["a1", "b1"] {
+            _ = try await within { try await client.notes.setValue(Note(text: "secret-\(id)"), forKey: id).waitUntilConfirmed() }
+        }
+        let full = try await first(of: client.statuses, "rights") { $0.rights?.read == ["*"] && $0.isLive }
+        #expect(full.rights?.write == ["*"] && full.rights?.create == ["*"] && full.rights?.principal?.hasPrefix("key:") == true)
+        #expect("\(full)".contains("may read *, write *"))
+        // When its token is replaced by one for a part
+        world.use(1, client)
+        // Then the rest leaves it
+        let narrowed = try await first(of: client.statuses, "part") { $0.rights?.read == ["notes/a*"] && $0.isLive && $0.isVerified }
+        #expect(narrowed.rights?.create == [] && client.notes["b1"] == nil)
+        #expect(try await ids(client) == ["a1"])
+        // When it writes outside of the part
+        let forbidden = try await client.notes.setValue(Note(text: "no"), forKey: "b2")
+        let allowed = try await client.notes.setValue(Note(text: "yes"), forKey: "a2")
+        // Then the write is rejected, and the next is not held up
+        await #expect { _ = try await within { try await forbidden.waitUntilConfirmed() } } throws: { error in
+            guard case .rejected(let problem)? = error as? ClientError else { return false }
+            return problem.code == .forbidden && problem.needs?.may == "write" && problem.needs?.of == "test:notes/b2"
+        }
+        _ = try await within { try await allowed.waitUntilConfirmed() }
+        let rejected = try await client.rejections.all()
+        #expect(rejected.map(\.problem.code) == [.forbidden] && rejected.first?.key.description == "notes/b2")
+        #expect(client.status.rejectedWrites == 1 && client.notes["b2"]?.exists != true)
+        // When its token may read nothing
+        world.use(2, client)
+        _ = try await first(of: client.statuses, "forbidden") { if case .forbidden = $0.connection { true } else { false } }
+        // Then nothing is left in memory, on disk or in a file, and writes wait
+        #expect(client.notes["a1"] == nil)
+        #expect(try await ids(client) == [])
+        #expect(try !holds("secret-"))
+        try await client.notes.setValue(Note(text: "later"), forKey: "a3")
+        let refused = try await first(of: client.statuses, "refused") { $0.writeError != nil && $0.rights?.read == [] }
+        #expect(refused.waitingWrites == 1 && "\(refused)".contains("forbidden since") && "\(refused)".contains("may none"))
+        // When the first token is back
+        world.use(0, client)
+        // Then so are the records, and the write is made
+        try await within { try await client.waitUntilDrained() }
+        try await within { try await client.waitUntilLive() }
+        _ = try await first(of: client.statuses, "rights") { $0.rights?.read == ["*"] }
+        #expect(try await ids(client) == ["a1", "a2", "a3", "b1"])
+        await client.stop()
+        #expect(client.status.rights == nil)
+        await world.fixture.server.stop()
+    }
+
+    @Test("a proxy's 403 erases nothing", .timeLimit(.minutes(1)))
+    func proxy() async throws {
+        // Given a device with a record
+        let fixture = try ServerFixture()
+        let path = directory.file("device")
+        let client = try await fixture.live(storage: .directory(path))
+        _ = try await within { try await client.notes.setValue(Note(text: "kept"), forKey: "1").waitUntilConfirmed() }
+        await client.stop()
+        // When something that is not its store refuses everything, with a page or in Freshet's form
+        let needs =
+            #"{"type":"urn:freshet:problem:forbidden","title":"Forbidden","status":403,"detail":"no","needs":{"may":"read","of":"test:*"}}"#
+        for (type, body) in [
+            ("text/html", "Forbidden"), ("application/problem+json", #"{"status":403}"#), ("application/problem+json", needs),
+        ] {
+            let seen = Mutex(0)
+            let proxy = ScriptedServer { connection in
+                while connection.request() != nil {
+                    seen.withLock { $0 += 1 }
+                    connection.respond(body, status: "403 Forbidden", fields: "Content-Type: \(type)\r\n")
+                }
+            }
+            let other = try ServerFixture.client(proxy.url, storage: .directory(path))
+            try await other.start()
+            let status = try await first(of: other.statuses, "refused") { $0.feedError != nil }
+            // Then the record stays
+            if case .offline = status.connection {} else { Issue.record("\(status)") }
+            #expect(try await other.notes.value(forKey: "1", policy: .cacheOnly)?.text == "kept" && seen.withLock { $0 } > 0)
+            await other.stop()
+        }
+        await fixture.server.stop()
+    }
+}

@@ -1,0 +1,124 @@
+// swift-format-ignore-file: NeverUseForceTry, NeverForceUnwrap
+
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// A token that may read nothing of what the device follows.
+@Suite("A feed that may not be read") struct ForbiddenFeedTests {
+    private static var problem: Problem {
+        var problem = Problem(.forbidden, "no")
+        problem.needs = Problem.Need(may: "read", of: "shop:*")
+        return problem
+    }
+    private static let store = StoreIdentifier("store1")!
+
+    private func refuse(_ scene: inout Scene, _ problem: Problem = problem, from store: StoreIdentifier? = nil) {
+        guard let feed = scene.feed else { Issue.record("no request for changes is under way"); return }
+        scene.device.reply(feed.id, .problem(problem, cursor: nil, retryAfter: nil), from: store)
+        scene.device.settleDisk()
+    }
+
+    @Test("takes all records off the device at once, keeps the writes, and brings everything back with the right")
+    func withdrawn() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        scene.put("c/2", "2")
+        let fetch = scene.fetch("c/9")
+        // When
+        refuse(&scene)
+        // Then
+        #expect(scene.device.store.entries.isEmpty && scene.view("c/1").value == .unknown && scene.device.shown.count == 1)
+        #expect(scene.failure(fetch) == .refused(Self.problem))
+        #expect(scene.row(1)?.number == 1 && scene.text("c/2") == "2" && scene.device.store.state.client.text == "device")
+        guard case .forbidden? = scene.device.status?.connection else { Issue.record("\(String(describing: scene.device.status))"); return }
+        #expect(scene.device.status?.feedTrouble == .refused(Self.problem))
+        // And it asks again after the longest back-off
+        #expect(scene.feed == nil)
+        scene.pass(SyncSettings().longestDelay - 1)
+        #expect(scene.feed == nil)
+        scene.pass(1)
+        #expect(scene.since == .start)
+        // When it is refused again, nothing is left to remove
+        scene.device.publications = []
+        refuse(&scene)
+        #expect(!scene.device.publications.contains(.cleared))
+        // When the right is back
+        scene.pass(SyncSettings().longestDelay)
+        scene.page([Scene.put("c/1", 4, "1")], to: 10)
+        // Then
+        #expect(
+            scene.text("c/1") == "1" && scene.numbers == [1]
+                && scene.device.status?.connection != .offline(since: Timestamp(milliseconds: 0)))
+    }
+
+    @Test("a refusal that is not about reading, or not the store's own, removes nothing", arguments: [0, 1, 2])
+    func others(_ kind: Int) {
+        // Given a device that belongs to a store
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        guard let feed = scene.feed else { Issue.record("no request for changes is under way"); return }
+        let page = ChangePage(changes: [], cursor: Scene.position(11), upToDate: true)
+        scene.device.reply(feed.id, .page(page), lastWrite: 0, from: Self.store)
+        scene.device.settleDisk()
+        #expect(scene.device.store.state.store == Self.store)
+        // When
+        var other = Self.problem
+        if kind == 0 { other.needs = nil }
+        refuse(&scene, other, from: kind == 0 ? Self.store : kind == 1 ? nil : StoreIdentifier("store2"))
+        // Then
+        #expect(scene.text("c/1") == "1" && scene.stored("c/1") != nil)
+        guard case .offline? = scene.device.status?.connection else { Issue.record("\(String(describing: scene.device.status))"); return }
+        // When the store says it
+        scene.pass(60_000)
+        refuse(&scene, from: Self.store)
+        #expect(scene.stored("c/1") == nil)
+    }
+
+    @Test("the verification of cached keys is refused: they leave the device")
+    func verification() {
+        // Given
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
+        scene.replyToFeed(.problem(Problem(.rightsChanged, "changed"), cursor: nil, retryAfter: nil))
+        scene.page([], to: 12)
+        guard let reads = scene.fetches.first else { Issue.record("nothing is verified"); return }
+        // When
+        scene.device.reply(reads.id, .problem(Self.problem, cursor: nil, retryAfter: nil))
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.device.store.entries.isEmpty && scene.view("c/1").value == .unknown && scene.since == .now)
+    }
+
+    @Test("a record whose read is refused leaves the device", arguments: [false, true])
+    func record(_ isOfMany: Bool) {
+        // Given
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "1")])
+        // When
+        let callerID = isOfMany ? scene.fetch(Scene.key("c/1"), Scene.key("c/2")) : scene.fetch("c/1")
+        scene.answerFetch(
+            isOfMany
+                ? .reads(ReadsResponse(records: [], missing: [], forbidden: [Scene.key("c/1")], cursor: Scene.position(10)))
+                : .problem(Self.problem, cursor: nil, retryAfter: nil))
+        // Then
+        #expect(scene.stored("c/1") == nil && scene.view("c/1").value == .unknown && scene.stored("c/2") != nil)
+        guard case .refused(let problem)? = scene.failure(callerID) else { Issue.record("answered"); return }
+        #expect(problem.code == .forbidden)
+    }
+
+    @Test("writes that are all refused wait for the longest back-off, and keep their numbers")
+    func writes() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        // When
+        var problem = Problem(.forbidden, "no")
+        problem.needs = Problem.Need(may: "write", of: "shop:*")
+        scene.replyToWrites(.problem(problem, cursor: nil, retryAfter: nil))
+        // Then
+        #expect(scene.row(1)?.number == 1 && scene.device.status?.writeTrouble == .refused(problem))
+        scene.pass(SyncSettings().longestDelay - 1)
+        #expect(scene.writes == nil)
+        scene.pass(1)
+        #expect(scene.numbers == [1])
+    }
+}
