@@ -1,6 +1,6 @@
 package import FreshetWire
 
-/// What follows from an event of a feed that may lack commits of other servers.
+/// The deliveries of an event, and the read that it needs, of a feed that may lack commits of other servers.
 package struct FeedUpdate<Waiter: Sendable>: Sendable {
     package var deliveries: [FeedDelivery<Waiter>]
     /// The caller has to read the store after this position, away from the event loops, and to pass the result to

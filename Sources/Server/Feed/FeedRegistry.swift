@@ -254,17 +254,17 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
     private func entries() -> [(Namespace, Entry)] { directory.withLock { $0.all } }
 
     private func run(_ entry: Entry, _ event: (inout sending Entry.State) -> sending [FeedDelivery<Reader>]?) {
-        _ = handOver(entry) { state in event(&state).map { FeedUpdate(deliveries: $0) } }
+        _ = perform(entry) { state in event(&state).map { FeedUpdate(deliveries: $0) } }
     }
 
     private func update(
         _ entry: Entry, _ namespace: Namespace, _ event: (inout sending Entry.State) -> sending FeedUpdate<Reader>?
     ) {
-        if let after = handOver(entry, event) { read(entry, namespace, after: after) }
+        if let after = perform(entry, event) { read(entry, namespace, after: after) }
     }
 
-    /// Hands over the deliveries of an event, and returns where the store has to be read.
-    private func handOver(_ entry: Entry, _ event: (inout sending Entry.State) -> sending FeedUpdate<Reader>?) -> Cursor? {
+    /// Lets the feed take an event, hands over its deliveries, and returns where the store has to be read.
+    private func perform(_ entry: Entry, _ event: (inout sending Entry.State) -> sending FeedUpdate<Reader>?) -> Cursor? {
         entry.delivery.withLock { _ in
             let update = entry.state.withLock { state in
                 let update = event(&state)

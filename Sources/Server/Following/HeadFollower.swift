@@ -1,14 +1,15 @@
 internal import FreshetWire
 
-/// Decides how one of several servers over one store learns of the commits of the others, and tells them of its own:
+/// Decides how one of several servers over one store learns of the commits of the others, and announces its commits:
 /// when to send which message, when to compare its feeds with the store, and when to connect again.
 ///
 /// A server shows that it receives messages by receiving its own: a connection that fails without a word is the most
-/// common failure of such systems. Messages are hints. A *reconciliation* compares all feeds of the server with the store; one
-/// follows each new connection, since messages sent before it are lost, and one runs now and then in any case.
+/// common failure of such systems. Messages are hints. A *reconciliation* compares all feeds of the server with the
+/// store; one follows each new connection, since messages sent before it are lost, and one runs now and then in any
+/// case.
 ///
-/// A pure value: its events carry the time, in monotonic milliseconds. ``CommitSequencer`` decides, for each feed, which
-/// positions need a read.
+/// A pure value: its events carry the time, in monotonic milliseconds. ``CommitSequencer`` decides, for each feed,
+/// which positions need a read.
 package struct HeadFollower: Hashable, Sendable {
     package enum Event: Hashable, Sendable {
         /// A connection has been made: messages that are sent from now on are received.
@@ -169,7 +170,7 @@ package struct HeadFollower: Hashable, Sendable {
         waiting[head.namespace] = head.position
     }
 
-    /// Sends what waits, if a message can be sent and there is a reason to.
+    /// Sends the waiting heads, if a message can be sent and there is a reason to.
     private mutating func send(_ now: Int64, isHeartbeat: Bool = false) -> [Action] {
         guard case .up = link, inFlight == nil, isHeartbeat || isPartial || !waiting.isEmpty else { return [] }
         lastSent += 1

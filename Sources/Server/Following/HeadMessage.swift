@@ -1,7 +1,7 @@
 package import FreshetWire
 
-/// A message by which a server of a store tells the others where its commits have taken namespaces. It is a hint: a
-/// receiver reads the changes from the store, and a message may be lost, come twice, late, or in another order.
+/// A message in which a server of a store announces to the others where its commits have taken namespaces. It is a
+/// hint: a receiver reads the changes from the store, and a message may be lost, come twice, late, or in another order.
 package struct HeadMessage: Hashable, Sendable {
     /// A namespace and a position that it has reached.
     package struct Head: Hashable, Sendable {

@@ -4,7 +4,7 @@ import FreshetServer
 import FreshetWire
 import Synchronization
 
-/// What all servers share: the store, with its disk and its wall clock, and what they keep in memory of it.
+/// The state that all servers share: the store, with its disk and its wall clock.
 final class SharedState {
     let namespace: Namespace
     let limits: FeedLimits
@@ -78,7 +78,7 @@ final class SimulatedServer {
     var waiters: [Int: WaiterID] = [:]
     /// Its connection to the other servers; `nil` while the process is dead, and if there is no other.
     var peers: PeerConnection?
-    /// What is wrong with that connection.
+    /// The fault of that connection, if any.
     var peerTrouble: TimedCondition<ScenarioEvent.PeerFault>?
 
     init(_ number: Int, _ shared: SharedState) {

@@ -1,7 +1,7 @@
 import FreshetServer
 import FreshetWire
 
-/// What reaches a server from the others, and from the store for its feed.
+/// An event that reaches a server from the others, or from the store for its feed.
 enum PeerEvent {
     case tick
     /// An event of the connection of this number.
@@ -69,7 +69,7 @@ extension SimulatedSystem {
         }
     }
 
-    /// Lets the feed take an event, if the process has one, delivers what follows, and begins the read that it needs.
+    /// Lets the feed take an event, if the process has one, hands over its deliveries, and begins the read that it needs.
     func update(_ server: SimulatedServer, _ event: (inout ChangeFeed<Int>) -> FeedUpdate<Int>) {
         guard var feed = server.feed.take() else { return }
         let update = event(&feed)

@@ -175,7 +175,7 @@ final class SimulatedSystem {
         guard let (time, event) = queue.pop() else { return false }
         now = max(now, time)
         if case .peer(let process, let event) = event {
-            // What servers do without end is no step: the length of a run is that of its incidents.
+            // The endless messages of servers are no steps: the length of a run is that of its incidents.
             if servers[process.server].process == process { try take(event, servers[process.server]) }
             return true
         }

@@ -136,7 +136,7 @@ import Testing
                 }
             }
         }
-        // Then it is replaced after three seconds, whatever others say, and the server reconciles every half second until then
+        // Then it is replaced after three seconds, and the server reconciles every half second until then
         #expect(sent == 3)
         #expect(replaced == 3_250)
         #expect(!follower.isConnected)
