@@ -6,7 +6,12 @@ import FreshetTrust
 /// `freshet token …`: the tokens of identity providers.
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Show what a key or token states, and why a server refuses it.", subcommands: [TokenInspect.self])
+        commandName: "token", abstract: "Show what a key or token states, and why a server refuses it.",
+        discussion: """
+            EXAMPLES
+              freshet token inspect till.token --config freshet.json
+            """,
+        subcommands: [TokenInspect.self])
 }
 
 struct TokenInspect: AsyncParsableCommand {
