@@ -1,7 +1,9 @@
 import FoundationEssentials
 import FreshetCache
 import FreshetCacheEncryption
+import FreshetClient
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 @testable import freshet
@@ -48,6 +50,31 @@ struct CacheCommandTests {
         let entry = try JSONDecoder().decode(Entry.self, from: Data(ending.output.utf8))
         #expect(entry.directory == folder.path && entry.key == "user/1" && entry.bytes == 3 && entry.expires == nil)
         #expect(entry.tags == ["new", "users"] && !entry.encrypted && entry.file == nil)
+    }
+
+    @Test func clearOfAClientsDirectoryKeepsItsWritesOnRequest() async throws {
+        // Given a client's directory with a waiting write
+        var configuration = SyncClient.Configuration(url: "http://127.0.0.1:9", namespace: "shop", storage: .directory(folder.path))
+        configuration.principal = "ann"
+        let client = try SyncClient(configuration)
+        try await client.start()
+        try await client.rawCollection("notes").setValue(Content(json: Array("1".utf8)), forKey: "1")
+        // When it is in use, then nothing is removed
+        let refused = try await freshet("cache", "clear", folder.path, "--force")
+        #expect(refused.status != 0 && refused.error.contains("in use"))
+        await client.stop()
+        // When the writes are kept
+        let kept = try await freshet("cache", "clear", folder.path, "--force", "--keep-outbox")
+        #expect(kept.status == 0 && kept.output.contains("removed 0 entries, kept 1 write"))
+        try await client.start()
+        #expect(client.status.waitingWrites == 1)
+        await client.stop()
+        // When they are not
+        let removed = try await freshet("cache", "clear", folder.path, "--force", "--json")
+        #expect(removed.output.contains(#""removed":0,"kept":0"#))
+        try await client.start()
+        #expect(client.status.waitingWrites == 0)
+        await client.stop()
     }
 
     @Test func statsCount() async throws {

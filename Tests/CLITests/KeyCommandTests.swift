@@ -30,6 +30,11 @@ struct KeyCommandTests {
                 till)
             #expect(second.status == 0)
             #expect(try await freshet("get", "--token-file", till, "articles/1").output == "1")
+            let standing = try await freshet("status", "--token-file", till)
+            #expect(standing.status == 0 && standing.output.contains("may read        articles") && !standing.output.contains("records"))
+            let rights = try await freshet("status", "--token-file", till, "--json").output
+            #expect(rights.hasPrefix(#"{"rights":{"principal":"key:"#) && rights.contains(#""read":["articles"],"write":[]"#))
+            #expect(try await freshet("status", "--token-file", operate).output.contains("may inspect     *"))
             let forbidden = try await freshet("put", "--token-file", till, "articles/1", "2")
             #expect(forbidden.status == ExitStatus.noPermission.rawValue && forbidden.error.contains("may not write default:articles/1"))
             #expect(try await freshet("get", "--token-file", till, "orders/1").status == ExitStatus.noPermission.rawValue)

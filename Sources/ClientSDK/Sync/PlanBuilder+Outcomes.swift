@@ -19,7 +19,7 @@ extension PlanBuilder {
             case .applied(let revision?):
                 let position = Cursor(epoch: results.cursor.epoch, revision: revision)
                 decide(row, .applied(position))
-                takeOwnEffect(of: row, at: position)
+                takeOwnEffect(of: row, at: position, results.cursor.rights)
             case .applied(nil), .settled: decide(row, .settled(results.cursor))
             case .rejected(let problem) where problem.code == .numberTaken:
                 displace(row, origin: row.origin ?? Write.Origin(client: state.client, number: row.number))
@@ -28,7 +28,7 @@ extension PlanBuilder {
             case .rejected where outbox.followsDisplaced(row): displace(row, origin: row.origin)
             case .rejected(let problem):
                 // The record in the state for which this response states the number.
-                if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor.epoch, lastWrite) }
+                if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor, lastWrite) }
                 decide(row, .rejected(problem, in: results.cursor.epoch))
             }
         }
@@ -127,7 +127,7 @@ extension PlanBuilder {
 
     /// Stores the record that a put or a delete produced at a known revision. The result of a patch or an increment
     /// comes by the feed.
-    private mutating func takeOwnEffect(of row: OutboxRow, at position: Cursor) {
+    private mutating func takeOwnEffect(of row: OutboxRow, at position: Cursor, _ rights: RightsDigest?) {
         let content: Content?
         switch row.operation {
         case .put(let own): content = own
@@ -138,19 +138,22 @@ extension PlanBuilder {
             key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision, pass: state.pass, content: content,
             verifiedAt: now.wall, origin: .ownWrite)
         let stated = WriteWatermark(epoch: position.epoch, number: row.number)
-        guard isReadable(row.key), let entry = newer(entry, stated) else { return }
+        guard isReadable(row.key, rights), let entry = newer(entry, stated) else { return }
         apply(.put(entry, onlyIfCached: false), to: row.key, stated: stated)
     }
 
-    /// Whether the token may read the record, as far as the device knows: it follows everything, or holds the record in this pass. Of
-    /// another record it stores nothing that does not come from a read or the feed, which state it.
-    private func isReadable(_ key: RecordKey) -> Bool {
-        state.cursor?.rights == nil || pending(key)?.base?.isConfirmed(in: state.pass) ?? false
+    /// Whether the feed brings the changes of a record that the server described under these rights: both are of the same rights, and
+    /// these cover the record, as a record shows that the device holds in this pass. Another record comes by a read or by the feed.
+    private func isReadable(_ key: RecordKey, _ rights: RightsDigest?) -> Bool {
+        guard state.cursor?.rights == rights else { return false }
+        return rights == nil || pending(key)?.base?.isConfirmed(in: state.pass) ?? false
     }
 
-    private mutating func takeCurrent(_ record: Record, _ epoch: Epoch, _ lastWrite: Int64?) {
+    private mutating func takeCurrent(_ record: Record, _ cursor: Cursor, _ lastWrite: Int64?) {
+        guard isReadable(record.key, cursor.rights) else { return }
+        let epoch = cursor.epoch
         guard let content = record.content else { return takeOutline(record, epoch, lastWrite) }
-        guard let lastWrite, isReadable(record.key) else { return }
+        guard let lastWrite else { return }
         let entry = Entry(
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, content: content,
             modified: record.modified, verifiedAt: now.wall, origin: .rejection)

@@ -88,11 +88,10 @@ extension PlanBuilder {
         change(.revalidation(.complete))
     }
 
-    /// Returns the position before which entries that the pass has not confirmed are removed: for a reader of a part also those known
-    /// through the position itself, which the reader may not read any more.
+    /// Returns the position before which entries that the pass has not confirmed are removed: for a reader of a part all of them. Those
+    /// beyond the position may be of a former token, and the feed brings the readable ones again.
     private static func end(of cursor: Cursor) -> Cursor {
-        guard cursor.rights != nil, let next = Revision(cursor.revision.number + 1) else { return cursor }
-        return Cursor(epoch: cursor.epoch, revision: next)
+        cursor.rights == nil ? cursor : Cursor(epoch: cursor.epoch, revision: .maximum)
     }
 
     /// Evicts the entries that the pass has not confirmed. Entries known beyond the position from which the feed

@@ -216,6 +216,12 @@ struct Reader: Hashable, Sendable {
             queue.update(item.key) { $0.isUnderWay = false }
             return nil
         }
+        // Under other rights than the feed's, the feed may not bring the key's changes. It is about to be read from its start.
+        guard state.cursor.map({ $0.rights == cursor.rights }) ?? true else {
+            queue.update(item.key) { $0.isUnderWay = false }
+            fail(item.key, .outdated, &turn)
+            return nil
+        }
         guard cursor.revision >= item.lowerBound else {
             turn.note(.key(item.key), .fetchRefused(asOf: cursor.revision, lowerBound: item.lowerBound))
             queue.update(item.key) { $0.isUnderWay = false }

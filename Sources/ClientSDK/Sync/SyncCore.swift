@@ -159,9 +159,7 @@ struct SyncCore: Hashable, Sendable {
         case .writes(let numbers): carryOut(parts.sender.take(reply, lastWrite, to: request, numbers, parts.local.outbox, &turn), &turn)
         case .clientStatus:
             carryOut(parts.sender.takeStatus(reply, to: request, of: parts.local.sync.client, parts.local.outbox, &turn), &turn)
-        case .fetch(let keys):
-            let responses = parts.reader.take(reply, to: request, keys, parts.local.sync, &turn)
-            if !responses.isEmpty { parts.local.add(.fetched(responses, lastWrite: lastWrite)) }
+        case .fetch(let keys): parts.takeFetched(reply, lastWrite, to: request, keys, &turn)
         case .revalidation(let keys):
             carryOut(parts.revalidator.take(reply, lastWrite, to: request, keys, parts.local.sync, &parts.reachability, &turn), &turn)
         case .refresh(let keys): carryOut(parts.refresher.take(reply, lastWrite, to: request, keys, &turn), &turn)

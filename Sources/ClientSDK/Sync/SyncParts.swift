@@ -55,6 +55,18 @@ struct SyncParts: Hashable, Sendable {
         released(request)
     }
 
+    /// Takes the response to a read. If it shows that the rights of the token are not those under which the feed is followed, the feed is
+    /// asked again at once: what it was asked before may be about fewer or about other records.
+    mutating func takeFetched(
+        _ reply: Reply, _ lastWrite: Int64?, to request: RequestTable.Request, _ keys: [RecordKey], _ turn: inout Turn
+    ) {
+        let responses = reader.take(reply, to: request, keys, local.sync, &turn)
+        if let cursor = local.sync.cursor, responses.contains(where: { $0.body == .forbidden || $0.cursor.rights != cursor.rights }) {
+            cancelFollower(&turn)
+        }
+        if !responses.isEmpty { local.add(.fetched(responses, lastWrite: lastWrite)) }
+    }
+
     mutating func cancelAll(_ turn: inout Turn) { for id in requests.all { cancel(id, &turn) } }
 
     /// Cancels the request from a page on that was not stored.
