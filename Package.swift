@@ -142,7 +142,7 @@ let package = Package(
         .target(
             name: "FreshetSimulator",
             dependencies: [
-                "CFreshetReport", "FreshetClient", "FreshetServer", "FreshetTransport", "FreshetWire",
+                "CFreshetReport", "FreshetClient", "FreshetServer", "FreshetTransport", "FreshetTrust", "FreshetWire",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],

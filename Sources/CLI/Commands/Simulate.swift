@@ -78,6 +78,7 @@ struct Simulate: AsyncParsableCommand {
             if let seed { words.append("--devices \(options.devices) --steps \(options.steps) --seeds \(seed)") }
             if seed != nil, servers != 1 { words.append("--servers \(servers)") }
             if seed != nil, options.faults != .all { words.append("--faults \(options.faults)") }
+            if seed != nil, options.rights { words.append("--rights") }
             if let bug = options.bug { words.append("--bug \(bug.rawValue)") }
             return words.joined(separator: " ")
         }

@@ -6,13 +6,14 @@ struct WorkloadOptions: ParsableArguments {
     @Option(help: "How many devices, 1 to 26; in a search, the most that a run has.") var devices = 5
     @Option(help: "How many steps of a run come before all faults end; in a search, of a uniform run.") var steps = 5_000
     @Option(help: ArgumentHelp("The faults of the runs: all, none, or a list with commas.", valueName: "list")) var faults = FaultList.all
+    @Flag(help: "Give devices tokens whose rights are narrowed and widened, and which are revoked.") var rights = false
     @Option(help: ArgumentHelp("How many runs at a time. (default: one a processor)", valueName: "count")) var jobs: Int?
     @Option(
         help: ArgumentHelp(
             "Break a rule's implementation on purpose, to demonstrate that its check fails: \(InjectedBug.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "name")) var bug: InjectedBug?
 
-    var workload: Workload { Workload(devices: devices, steps: steps, faults: faults.kinds) }
+    var workload: Workload { Workload(devices: devices, steps: steps, faults: faults.kinds, hasRights: rights) }
 
     func validate() throws {
         guard (1...26).contains(devices) else { throw ValidationError("--devices takes 1 to 26, not \(devices)") }

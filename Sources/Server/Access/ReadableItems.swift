@@ -1,15 +1,15 @@
-import FreshetTrust
-import FreshetWire
+package import FreshetTrust
+package import FreshetWire
 
 /// A request for many records, without those that its principal may not read.
-struct ReadableItems {
+package struct ReadableItems {
     /// The request for the readable records.
-    let request: ReadsRequest
+    package let request: ReadsRequest
     private let forbidden: [RecordKey]
     /// The place in the client's request of each readable item; `nil` if all are readable.
     private let places: [Int]?
 
-    init(_ request: ReadsRequest, _ rights: Rights, in namespace: Namespace) {
+    package init(_ request: ReadsRequest, _ rights: Rights, in namespace: Namespace) {
         let readable = rights.ranges(of: .read, in: namespace)
         let places = request.items.indices.filter { readable.contains(request.items[$0].key) }
         guard places.count < request.items.count else {
@@ -23,7 +23,7 @@ struct ReadableItems {
     }
 
     /// - Parameter cursor: the snapshot's, as the principal gets it.
-    func response(_ snapshot: Snapshot<DifferingRecords>, at cursor: Cursor) -> ReadsResponse {
+    package func response(_ snapshot: Snapshot<DifferingRecords>, at cursor: Cursor) -> ReadsResponse {
         let found = snapshot.value
         return ReadsResponse(
             records: found.records, missing: found.missing, forbidden: forbidden,

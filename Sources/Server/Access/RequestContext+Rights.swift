@@ -1,6 +1,6 @@
 import FreshetSocketHTTP
-import FreshetTrust
-import FreshetWire
+package import FreshetTrust
+package import FreshetWire
 
 extension RequestContext {
     /// What the request may do; everything on a server without access control.
@@ -66,7 +66,7 @@ extension RequestContext {
 }
 
 extension Problem {
-    init(_ missing: MissingRight) {
+    package init(_ missing: MissingRight) {
         self.init(
             .forbidden,
             "This key or token may not \(missing.may.rawValue) \(missing.of.shortened): ask the operator for that right; "

@@ -1,33 +1,42 @@
-import FreshetTrust
-import FreshetWire
+package import FreshetTrust
+package import FreshetWire
 
 /// What a session may write in a namespace. The committer checks it within the transaction, in one order with
 /// revocations.
-struct WriteAccess: Sendable {
-    private let session: AccessSession
+package struct WriteAccess: Sendable {
+    private let rights: Rights
     private let namespace: Namespace
-    private let control: AccessControl
+    /// `nil` in a simulation.
+    private let session: (value: AccessSession, control: AccessControl)?
+    private let end: Problem?
     /// Becomes the owner of the names that the session's numbered writes use first.
-    let owner: ClientOwner
+    package let owner: ClientOwner
 
     init(session: AccessSession, namespace: Namespace, control: AccessControl) {
-        self.session = session
+        self.session = (session, control)
         self.namespace = namespace
-        self.control = control
+        (rights, end) = (session.value.rights, nil)
         owner = ClientOwner(session.value)
     }
 
+    /// What a simulated writer may do.
+    ///
+    /// - Parameter end: the problem of a session that has ended.
+    package init(_ rights: Rights, in namespace: Namespace, owner: ClientOwner, end: Problem?) {
+        (self.rights, self.namespace, self.owner, self.end, session) = (rights, namespace, owner, end, nil)
+    }
+
     /// The problem with a write of this record; `nil` if the session may write it.
-    func problem(of key: RecordKey) -> Problem? {
-        guard case .needs(let missing) = session.value.rights.decide(.write, in: namespace, of: .key(key)) else { return nil }
+    package func problem(of key: RecordKey) -> Problem? {
+        guard case .needs(let missing) = rights.decide(.write, in: namespace, of: .key(key)) else { return nil }
         return Problem(missing)
     }
 
     /// The problem with any write in the transaction; `nil` if the session may continue, and may make the namespace if
     /// there is none.
     func problem(in state: NamespaceState) -> Problem? {
-        if let problem = control.problem(of: session) { return problem }
-        guard state.head == .zero, case .needs(let missing) = session.value.rights.decide(.create, in: namespace, of: .everything) else {
+        if let problem = session.map({ $0.control.problem(of: $0.value) }) ?? end { return problem }
+        guard state.head == .zero, case .needs(let missing) = rights.decide(.create, in: namespace, of: .everything) else {
             return nil
         }
         return Problem(missing)
@@ -36,7 +45,9 @@ struct WriteAccess: Sendable {
     /// The problem with a use of a client's name; `nil` if the name has no owner, or this one, or a key that was revoked:
     /// its device continues under another key. docs/decisions/0053-client-names.md.
     func problem(of client: ClientIdentifier, ownedBy owner: ClientOwner?) -> Problem? {
-        guard let owner, owner != self.owner, owner.key.map({ control.key($0) != nil }) ?? true else { return nil }
+        guard let owner, owner != self.owner, owner.key.map({ key in session.map { $0.control.key(key) != nil } ?? true }) ?? true else {
+            return nil
+        }
         return Problem(
             .clientTaken,
             "The client name \(client) belongs to another key or user: the first that used it in \(namespace). Nothing was done, and no number "
@@ -44,8 +55,8 @@ struct WriteAccess: Sendable {
     }
 
     /// A problem as the session may learn it: without the record, where the session may not read it.
-    func shown(_ problem: Problem, of key: RecordKey) -> Problem {
-        guard case .needs = session.value.rights.decide(.read, in: namespace, of: .key(key)) else { return problem }
+    package func shown(_ problem: Problem, of key: RecordKey) -> Problem {
+        guard case .needs = rights.decide(.read, in: namespace, of: .key(key)) else { return problem }
         switch problem.code {
         case .preconditionFailed, .outOfBounds, .notFound:
             return Problem(

@@ -1,6 +1,6 @@
 import FreshetSocketHTTP
-import FreshetTrust
-import FreshetWire
+package import FreshetTrust
+package import FreshetWire
 import HTTPTypes
 
 /// A parsed `GET /v1/{ns}/changes`. It depends on the request's head alone.
@@ -72,18 +72,29 @@ extension ChangesRequest {
     ///   under other rights, so that the reader may hold records that it may not read any more, or lack others.
     mutating func restrict(to rights: Rights) throws {
         var subscription = selection.subscription
-        switch rights.decideFeed(in: selection.namespace, subscription.filter) {
+        try subscription.restrict(to: rights, in: selection.namespace)
+        selection = ChangeSelection(namespace: selection.namespace, subscription: subscription)
+        if let problem = subscription.refusal(of: since) { throw problem }
+    }
+}
+
+extension Subscription {
+    /// Limits the reader to what it may read.
+    ///
+    /// - Throws: `forbidden` if that is nothing of a range that the reader names.
+    package mutating func restrict(to rights: Rights, in namespace: Namespace) throws(Problem) {
+        switch rights.decideFeed(in: namespace, filter) {
         case .everything: break
         case .part(let ranges):
-            guard let digest = RightsDigest(rights.ranges(of: .read, in: selection.namespace).digest) else { break }
+            guard let digest = RightsDigest(rights.ranges(of: .read, in: namespace).digest) else { break }
             let part = ReadablePart(ranges: ranges, digest: digest)
-            subscription.part = part
-            subscription.filter = part.cover
+            (self.part, filter) = (part, part.cover)
         case .needs(let missing): throw Problem(missing)
         }
-        selection = ChangeSelection(namespace: selection.namespace, subscription: subscription)
-        if let problem = subscription.part.refusal(of: since) { throw problem }
     }
+
+    /// The problem with a position that was given under other rights; `nil` if there is none.
+    package func refusal(of since: Since) -> Problem? { part.refusal(of: since) }
 }
 
 extension ReadablePart? {

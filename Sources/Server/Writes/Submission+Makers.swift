@@ -8,7 +8,7 @@ extension Submission {
     ) -> Submission { .batch(batch, in: namespace, by: nil, then: completion) }
 
     /// - Parameter access: what the writer may do; a write of another record is rejected, and uses up its number.
-    static func batch(
+    package static func batch(
         _ batch: WriteBatch, in namespace: Namespace, by access: WriteAccess?,
         then completion: @escaping @Sendable (Committed<[WriteOutcome]>) -> Void
     ) -> Submission {

@@ -79,6 +79,16 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     /// How many servers a run needs to show it.
     package var servers: Int { self == .skipGap || self == .skipReconciliation ? 3 : 1 }
 
+    /// A revocation does not end the waits of its sessions.
+    case skipWalk
+    /// A session is checked when its request arrives, and not when it begins to wait, commits or is answered.
+    case checkRightsOnce
+    /// A device keeps the records that it may not read any more.
+    case keepForbidden
+
+    /// Whether it shows only in runs with rights.
+    package var needsRights: Bool { rule == .revoked || rule == .withinRights }
+
     /// The rule that it breaks.
     package var rule: Rule {
         switch self {
@@ -98,6 +108,8 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
         case .loseRejections: .rejectionsStay
         case .endlessRead, .keepWaiters: .bounded
         case .skipReconciliation: .serversFollow
+        case .skipWalk, .checkRightsOnce: .revoked
+        case .keepForbidden: .withinRights
         }
     }
 }

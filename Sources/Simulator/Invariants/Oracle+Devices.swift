@@ -7,7 +7,8 @@ extension Oracle {
     func asked(_ device: SimulatedDevice, _ keys: [RecordKey]) {
         for key in keys {
             guard let number = numbers[key] else { continue }
-            if device.isCleared { records[device.number].wantedNext.insert(number) } else { records[device.number].wanted.insert(number) }
+            if device.isCleared { records[device.number].wantedNext.insert(number) }
+            records[device.number].wanted.insert(number)
         }
     }
 
@@ -21,6 +22,12 @@ extension Oracle {
     func stored(_ transaction: DiskTransaction, _ device: SimulatedDevice, at time: Int64) {
         // Another account begins; what it wrote and held is gone.
         guard transaction.clear == nil else { return }
+        if transaction.removesRecords {
+            // A decided write that waited only for its record goes with the records.
+            records[device.number].alive = records[device.number].alive.filter { writeID in
+                device.store.rows[writeID] != nil || !(write(writeID, of: device).map { writes[$0].isDecided } ?? false)
+            }
+        }
         records[device.number].wasReset = transaction.state.contains(.cursor(nil))
         if transaction.state.contains(where: { if case .pass = $0 { true } else { false } }) {
             for case .cursor(let cursor?) in transaction.state {

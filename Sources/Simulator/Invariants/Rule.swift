@@ -35,6 +35,10 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
     case rejectionsStay
     /// Of several servers over one store, each has in its feed what the others have committed, soon after it is connected to them.
     case serversFollow
+    /// Once the server has answered a revocation, no request of the token changes anything or learns anything.
+    case revoked
+    /// After a contact under its present rights, a device holds no record outside of them.
+    case withinRights
 
     /// For example `2 never back`.
     public var description: String {
@@ -56,6 +60,8 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
         case .expectation: "expectation"
         case .rejectionsStay: "rejections stay"
         case .serversFollow: "servers follow"
+        case .revoked: "revoked"
+        case .withinRights: "within rights"
         }
     }
 }

@@ -29,6 +29,7 @@ extension SimulatedSystem {
             } else {
                 for number in oracle.keys.indices { try checkKey(number, snapshot, device) }
             }
+            if device.granted != nil || !device.tokenRights.isEmpty { try checkRights(device) }
             (device.touched, device.hasNewFreshness) = (.some([]), false)
             (device.inspectedPast, device.written, device.inspectedDecisions) = (snapshot.past, snapshot.written, oracle.decisions)
         } catch { throw fail(error.rule, device.number, error.text) }
@@ -85,7 +86,9 @@ extension SimulatedSystem {
         }
         let shown = held?.view
         if device.isCleared {
-            guard view.value == .unknown, view.entry == nil, shown == nil else {
+            // Writes that are kept are shown over no record.
+            let isKept = snapshot.overlaid.contains(number)
+            guard view.entry == nil, shown?.entry == nil, isKept || (view.value == .unknown && shown == nil) else {
                 throw Oracle.InvariantFailure(.clearMeansClear, "\(key) is still readable while the device is being cleared")
             }
             return

@@ -93,6 +93,7 @@ final class Recorder {
         case .read, .fetch, .evict, .clear, .expect, .join, .reconnect, .write, .settle, .retryRejected, .discardRejected, .copyDisk,
             .replaceDisk:
             mark(event.device, at: time, text)
+        case .grant, .revoke: mark(event.device, at: time, text)
         case .serverWrite, .invalidate, .backUp, .compact, .drop, .healAll: mark(nil, at: time, text)
         default:
             let duration = event.duration ?? 0

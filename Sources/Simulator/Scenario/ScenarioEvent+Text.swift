@@ -48,6 +48,8 @@ extension ScenarioEvent {
             return "announcements to server \(server + 1) \(fault.rawValue)\(Self.lasting(duration))"
         case .refuse(let device, .tokenExpired, _): return "expire token of \(name(device))"
         case .refuse(let device, let refusal, let duration): return "refuse \(name(device)) \(refusal.rawValue)\(Self.lasting(duration))"
+        case .grant(let device, let access): return "grant \(name(device)) \(access.text)"
+        case .revoke(let device): return "revoke token of \(name(device))"
         case .backUp: return "back up server"
         case .restore: return "restore server"
         case .compact: return "compact server"
@@ -155,6 +157,15 @@ extension Expectation {
 
 extension Expectation.Standing {
     var words: String { self == .catchingUp ? "catching up" : rawValue }
+}
+
+extension ScenarioEvent.Access {
+    /// `everything`, `nothing` or `read notes/* write notes/1`.
+    var text: String {
+        if self == .everything { return "everything" }
+        let parts = [("read", read), ("write", write)].filter { !$0.1.isEmpty }
+        return parts.isEmpty ? "nothing" : parts.map { "\($0) \($1.map(\.text).joined(separator: " "))" }.joined(separator: " ")
+    }
 }
 
 extension InvalidationScope {

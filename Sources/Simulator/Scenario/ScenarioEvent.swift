@@ -80,6 +80,11 @@ public enum ScenarioEvent: Hashable, Sendable {
     case crashServer(down: Int64)
     /// The server refuses all requests of the device for a while.
     case refuse(device: Int, Refusal, Int64)
+    /// The device's user may do this from now on, and the device has a new token that says so. The former one stays good, for requests
+    /// that are on their way and polls that wait.
+    case grant(device: Int, Access)
+    /// The device's token is revoked: nothing may be done by it once the server has answered. A fresh one is good.
+    case revoke(device: Int)
     /// A back-up is made.
     case backUp
     /// The server goes back to the last back-up, with a new epoch. Without one, nothing happens.
@@ -121,6 +126,20 @@ public enum ScenarioEvent: Hashable, Sendable {
         case reject
         /// The device's user makes one of both; here: a list of the other's value and the own.
         case merge
+    }
+
+    /// What a token allows.
+    public struct Access: Hashable, Sendable {
+        /// The readable ranges; none means nothing.
+        public var read: [InvalidationScope]
+        /// The writable ranges.
+        public var write: [InvalidationScope]
+
+        /// Everything.
+        public static let everything = Access(read: [.everything], write: [.everything])
+
+        /// Rights.
+        public init(read: [InvalidationScope], write: [InvalidationScope]) { (self.read, self.write) = (read, write) }
     }
 
     /// A fault of a disk.

@@ -76,6 +76,11 @@ extension ScenarioParser {
             guard line.take("token") else { throw .invalid(line: nil, rule) }
             _ = line.take("of")
             return try alone(.refuse(device: try device(&line, rule), .tokenExpired, 0), &line)
+        case "revoke":
+            let rule = "that is 'revoke token of A'"
+            guard line.take("token", "of") else { throw .invalid(line: nil, rule) }
+            return try alone(.revoke(device: try device(&line, rule)), &line)
+        case "grant": return .grant(device: try device(&line, Self.grantRule), try access(&line))
         case "back":
             guard line.take("up", "server") else { throw .invalid(line: nil, "that is 'back up server'") }
             return try alone(.backUp, &line)
@@ -84,6 +89,25 @@ extension ScenarioParser {
             return try alone(verb == "restore" ? .restore : .compact, &line)
         default: return nil
         }
+    }
+
+    private static let grantRule =
+        "'grant' takes a device and its rights, as in 'grant A read notes/* write notes/1', 'nothing' or 'everything'"
+
+    private func access(_ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent.Access {
+        var access = ScenarioEvent.Access(read: [], write: [])
+        for (word, found) in [("everything", ScenarioEvent.Access.everything), ("nothing", access)] where line.take(word) {
+            try line.end(Self.grantRule)
+            return found
+        }
+        guard !line.isAtEnd else { throw .invalid(line: nil, "the line ends too soon: \(Self.grantRule)") }
+        for (verb, ranges) in [("read", \ScenarioEvent.Access.read), ("write", \ScenarioEvent.Access.write)] where line.take(verb) {
+            repeat {
+                access[keyPath: ranges].append(try Self.scope(try line.word(Self.grantRule), Self.grantRule))
+            } while !line.isAtEnd && line.peek() != "write"
+        }
+        try line.end(Self.grantRule)
+        return access
     }
 
     private func alone(_ event: ScenarioEvent, _ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent {

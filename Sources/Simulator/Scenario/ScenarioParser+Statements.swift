@@ -93,13 +93,18 @@ extension ScenarioParser {
             "'invalidates' takes a key, the beginning of one with a star, or everything: 'notes/1', 'notes/1*', 'notes/*', 'everything'"
         let word = try line.word(rule)
         try line.end(rule)
-        if !word.isQuoted, word.text == "everything" { return add(.invalidate(.everything)) }
-        guard word.hasStar else { return add(.invalidate(.key(try Self.key(word.text, rule)))) }
+        add(.invalidate(try Self.scope(word, rule)))
+    }
+
+    /// A key, the beginning of one with a star, or everything.
+    static func scope(_ word: ScenarioLine.Word, _ rule: String) throws(ScenarioError) -> InvalidationScope {
+        if !word.isQuoted, word.text == "everything" { return .everything }
+        guard word.hasStar else { return .key(try key(word.text, rule)) }
         let start = word.isQuoted ? word.text : String(word.text.dropLast())
         guard let slash = start.utf8.firstIndex(of: UInt8(ascii: "/")) else { throw .invalid(line: nil, "'\(start)' has no '/': \(rule)") }
         let collection = String(start[..<slash])
         try RecordKey.check(collection)
-        add(.invalidate(.collection(collection, prefix: String(start[start.utf8.index(after: slash)...]))))
+        return .collection(collection, prefix: String(start[start.utf8.index(after: slash)...]))
     }
 
     // MARK: Writes

@@ -4,7 +4,7 @@ enum Vocabulary {
     static let openings = [
         "seed", "server", "device", "wait", "partition", "unplug", "slow", "heal", "crash", "start", "sleep", "wake", "reconnect", "clear",
         "join", "intercept", "cut", "drop", "duplicate", "delay", "garble", "clock", "disk", "refuse", "expire", "back", "restore",
-        "compact", "settle", "expect", "postpone", "copy", "replace", "servers", "announcements",
+        "compact", "settle", "expect", "postpone", "copy", "replace", "servers", "announcements", "grant", "revoke",
     ]
     /// What a device does.
     static let verbs = ["puts", "writes", "merges", "deletes", "increments", "reads", "fetches", "evicts", "retries", "discards", "moves"]

@@ -118,7 +118,7 @@ extension ScenarioEvent {
         case .crash, .postponeClosures, .start(.device), .crashServer, .crashOneServer, .start(.server), .disk(.server, _, _): 1
         case .sleep, .wake, .reconnect: 2
         case .disk(.device, _, _): 3
-        case .peers, .roam, .partition, .unplug, .slow, .heal, .intercept, .cutConnections, .messageFault, .refuse: 4
+        case .peers, .roam, .partition, .unplug, .slow, .heal, .intercept, .cutConnections, .messageFault, .refuse, .grant, .revoke: 4
         case .restore, .drop: 5
         case .compact, .clear, .evict, .replaceDisk: 6
         case .healAll: 7

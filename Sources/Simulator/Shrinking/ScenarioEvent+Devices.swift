@@ -35,6 +35,8 @@ extension ScenarioEvent {
         case .cutConnections: .cutConnections(device: device)
         case .messageFault(_, let way, let messageFault): .messageFault(device: device, way, messageFault)
         case .refuse(_, let refusal, let duration): .refuse(device: device, refusal, duration)
+        case .grant(_, let access): .grant(device: device, access)
+        case .revoke: .revoke(device: device)
         case .expect(let expectation): .expect(expectation.renamed(to: device))
         case .roam(_, let server): .roam(device: device, server: server)
         case .serverWrite, .invalidate, .crashServer, .crashOneServer, .peers, .backUp, .restore, .compact, .drop, .healAll, .settle: self

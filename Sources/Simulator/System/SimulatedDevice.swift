@@ -1,5 +1,6 @@
 import DequeModule
 import FreshetClient
+import FreshetTrust
 import FreshetWire
 
 /// One device: the machine and the memory tier as they ship, over a disk and a link that can fail.
@@ -75,6 +76,13 @@ final class SimulatedDevice {
     var token = 1
     var expiredToken = 0
 
+    /// What its next tokens allow; `nil` for everything.
+    var granted: ScenarioEvent.Access?
+    /// What its tokens allow, by their numbers, where that is not everything.
+    var tokenRights: [Int: Rights] = [:]
+    /// The token of the request for changes that the server answered last.
+    var feedToken = 0
+
     // MARK: Injected bugs
 
     /// What a crash leaves behind, where the disk says that it has more.
@@ -136,7 +144,7 @@ final class SimulatedDevice {
 
     /// Carries out a transaction on the disk. Returns the indices of the entry operations that had no effect.
     func commit(_ transaction: DiskTransaction) -> [Int] {
-        let writes = transaction.outbox.isEmpty && transaction.clear == nil ? waitingWrites : nil
+        let writes = transaction.outbox.isEmpty && !transaction.removesEntries ? waitingWrites : nil
         var touched = touched
         touched.insert(keysOf: transaction)
         defer { (self.touched, waitingWrites) = (touched, writes) }
@@ -178,7 +186,7 @@ enum TouchedKeys {
 
     /// Adds the keys that a transaction may change.
     mutating func insert(keysOf transaction: DiskTransaction) {
-        if transaction.clear != nil { self = .all }
+        if transaction.removesEntries { self = .all }
         for operation in transaction.entries {
             switch operation {
             case .put(let entry, _): insert(entry.key)

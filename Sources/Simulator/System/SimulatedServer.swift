@@ -16,6 +16,10 @@ final class SharedState {
     var wallOffset: Int64 = 0
     var trouble: TimedCondition<ScenarioEvent.DiskFault>?
     var backup: (store: MemoryRecordStore.Backup, point: Oracle.Point)?
+    /// The last revoked token of each device, on disk. A back-up does not bring tokens back.
+    var revoked: [Int: Int] = [:]
+    /// Those whose revocation was answered.
+    var answeredRevocations: [Int: Int] = [:]
 
     // MARK: Injected bugs
 
@@ -51,6 +55,7 @@ final class SimulatedServer {
             case invalidation(InvalidationScope)
             case compaction
             case drop
+            case revocation(device: Int, through: Int)
         }
 
         var work: Work
@@ -62,6 +67,8 @@ final class SimulatedServer {
     struct Commit {
         var commits: [NamespaceCommit]
         var replies: [(message: Int, reply: Reply, lastWrite: Int64?)]
+        /// The last revoked token of each device.
+        var revoked: [Int: Int]
     }
 
     let number: Int

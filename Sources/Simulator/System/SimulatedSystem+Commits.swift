@@ -40,15 +40,21 @@ extension SimulatedSystem {
         if bug == .acknowledgeBeforeSync, shared.unsynced?.present(at: now) == nil {
             shared.unsynced = TimedCondition(shared.store.backup, until: now + 2_000)
         }
+        let revoked = shared.revoked
         let parts = jobs.map { part($0) }
         let group: GroupCommit
         do {
             group = try GroupCommit.commit(
                 parts.flatMap(\.submissions), to: shared.store, at: shared.wall(at: now), editLimit: 1 << 20, room: .max)
         } catch {
+            shared.revoked = revoked
             return refuse(jobs, error.problem, at: nil, server)
         }
         group.complete()
+        for (job, part) in zip(jobs, parts) {
+            guard let message = job.message, isRevokedForAll(messages[message]), case .success = part.results() else { continue }
+            throw fail(.revoked, messages[message].device, "a batch was applied by a token whose revocation had been answered")
+        }
         let outcomes = zip(jobs, parts).map { $1.outcomes($0.message.map { messages[$0] }) }
         let decided = outcomes.flatMap { $0 }
         for commit in group.commits {
@@ -63,7 +69,9 @@ extension SimulatedSystem {
         let replies = zip(jobs, parts).compactMap { job, part in
             job.message.map { ($0, part.reply(self.shared.state.cursor), part.lastWrite()) }
         }
-        push(.serverPublish(server.process, SimulatedServer.Commit(commits: group.commits, replies: replies)), after: delay(1))
+        push(
+            .serverPublish(server.process, SimulatedServer.Commit(commits: group.commits, replies: replies, revoked: shared.revoked)),
+            after: delay(1))
     }
 
     /// Nothing of these is stored; the next ones may try.
@@ -82,6 +90,7 @@ extension SimulatedSystem {
             }
         }
         announce(commit.commits, server)
+        if commit.revoked != shared.answeredRevocations { endSessions(through: commit.revoked) }
         for (message, reply, lastWrite) in commit.replies {
             if case .results(let results) = reply, results.results.contains(where: \.showsOutline) {
                 push(.serverReadRejected(server.process, message: message, results, lastWrite: lastWrite), after: 1)
@@ -138,9 +147,11 @@ extension SimulatedSystem {
         switch job.work {
         case .batch(let batch):
             let slot = ResultSlot<[WriteOutcome]>()
+            let message = job.message.map { messages[$0] }
             return Part(
-                submissions: [.batch(batch, in: namespace) { slot.put($0) }],
-                results: { slot.value?.result ?? .success([]) }, cursor: { slot.value?.cursor },
+                submissions: [.batch(batch, in: namespace, by: writeAccess(of: message)) { slot.put($0) }],
+                results: { slot.value?.result ?? .success([]) },
+                cursor: { [self] in slot.value?.cursor.map { cursor in message.map { issued(cursor, to: $0) } ?? cursor } },
                 lastWrite: { slot.value?.lastWrite })
         case .singles(let writes):
             let slots = writes.map { _ in ResultSlot<SingleReceipt>() }
@@ -164,6 +175,9 @@ extension SimulatedSystem {
         case .compaction:
             return ignore(.compact(before: Timestamp(milliseconds: .max), limit: 1_000) { _ in })
         case .drop: return ignore(.drop(namespace) { _ in })
+        case .revocation(let device, let token):
+            shared.revoked[device] = max(shared.revoked[device] ?? 0, token)
+            return Part(submissions: [], results: { .success([]) }, cursor: { nil })
         }
     }
 

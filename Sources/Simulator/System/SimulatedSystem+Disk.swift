@@ -48,6 +48,7 @@ extension SimulatedSystem {
             let found = device.commit(kept)
             // The indices of a shorter list mean nothing to the machine.
             skipped = kept.entries.count == transaction.entries.count ? found : []
+        case .keepForbidden where device.granted != nil: skipped = device.keepForbidden(transaction)
         case .loseRejections:
             var kept = transaction
             kept.rejections.removeAll { if case .put = $0 { true } else { false } }
@@ -57,10 +58,11 @@ extension SimulatedSystem {
         spoil(after: transaction, device)
         if transaction.clear != nil {
             // Another one may wait already.
-            device.isCleared = device.commits.contains { $0.clear != nil }
+            device.isCleared = device.commits.contains(where: \.removesEntries)
             device.generation += 1
             oracle.cleared(device)
         }
+        if transaction.removesRecords { device.isCleared = device.commits.contains(where: \.removesEntries) }
         oracle.stored(transaction, device, at: now)
         recorder?.stored(transaction, device, at: now)
         return skipped

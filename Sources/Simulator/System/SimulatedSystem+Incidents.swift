@@ -52,6 +52,8 @@ extension SimulatedSystem {
             if servers.indices.contains(number) { disturbPeers(of: servers[number], fault, duration) }
         case .refuse(let number, .tokenExpired, _): devices[number].expiredToken = devices[number].token
         case .refuse(let number, let kind, let duration): devices[number].refusal = TimedCondition(kind, until: now + duration)
+        case .grant(let number, let access): grant(access, devices[number])
+        case .revoke(let number): submit(.revocation(device: number, through: devices[number].token))
         case .backUp: backUp()
         case .restore: if !isSendingUnderAnotherName { try restore() }
         case .compact: submit(.compaction)
@@ -88,6 +90,7 @@ extension SimulatedSystem {
             heal(device)
             device.trouble = nil
             device.closureDelay = 0
+            if device.granted != nil { grant(.everything, device) }
             if device.lacksClosures { push(.register(device: device.number, run: device.run)) }
             switch device.phase {
             case .asleep:
@@ -106,9 +109,9 @@ extension SimulatedSystem {
         // One server has published what it has committed.
         guard servers.count == 1 || servers.allSatisfy({ $0.feed.map { $0.head == head } ?? true }) else { return false }
         return devices.allSatisfy { device in
-            device.phase == .absent
+            device.phase == .absent || isCutOff(device)
                 || (device.phase == .running && device.status?.connection == .live && device.status?.pendingWrites == 0
-                    && device.store.rows.isEmpty && device.commits.isEmpty && device.status?.cursor == head
+                    && device.store.rows.isEmpty && device.commits.isEmpty && device.status?.cursor == issued(head, to: device)
                     && device.status?.isVerified == true)
         }
     }
@@ -133,7 +136,7 @@ extension ScenarioEvent {
             .reconnect(let device), .setClock(.device(let device), _),
             .disk(.device(let device), _, _), .partition(let device, _, _), .unplug(let device, _), .heal(let device),
             .slow(let device, _), .intercept(let device, _, _), .cutConnections(let device), .messageFault(let device, _, _),
-            .refuse(let device, _, _), .roam(let device, _),
+            .refuse(let device, _, _), .roam(let device, _), .grant(let device, _), .revoke(let device),
             .expect(.shows(let device, _, _)), .expect(.knowsNothing(let device, _)), .expect(.pending(let device, _, _)),
             .expect(.status(let device, _)):
             device

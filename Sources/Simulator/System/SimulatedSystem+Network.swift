@@ -8,7 +8,7 @@ import HTTPTypes
 /// The network between devices and the server: every message takes its time, and some never arrive.
 extension SimulatedSystem {
     func send(_ description: RequestDescription, _ device: SimulatedDevice) {
-        if description.needsFreshToken { device.token += 1 }
+        if description.needsFreshToken { renewToken(of: device) }
         var origins: [Int64: Int] = [:]
         if case .writes(let batch) = description.kind { origins = oracle.sent(batch, device) }
         let message = Message(description, device, origins: origins, at: now)
@@ -58,7 +58,11 @@ extension SimulatedSystem {
     }
 
     /// An answer sets out from the server.
-    func reply(_ serial: Int, _ reply: Reply, lastWrite stated: Int64? = nil) {
+    ///
+    /// - Parameter isDelivery: whether the feed gives it to a reader that waited, whose session was checked when the wait began.
+    func reply(_ serial: Int, _ reply: Reply, lastWrite stated: Int64? = nil, isDelivery: Bool = false) {
+        var reply = reply
+        if !shared.revoked.isEmpty { checkSession(messages[serial], &reply, isDelivery: isDelivery) }
         var lastWrite = stated.map { bug == .overstateLastWrite ? $0 + 1 : bug == .understateLastWrite ? max(0, $0 - 1) : $0 }
         let message = messages[serial]
         let server = servers[message.server]
@@ -67,7 +71,7 @@ extension SimulatedSystem {
         let device = devices[message.device]
         recorder?.replied(serial, reply, at: now)
         guard !device.link.loses(.reply, at: now) else { return lose(serial, .reply) }
-        var (reply, wait) = (reply, latency(device))
+        var wait = latency(device)
         if let status = device.link.proxy?.present(at: now) { (reply, lastWrite) = (proxyReply(status, to: message.kind), nil) }
         switch device.link.takeFault(.reply) {
         case .drop: return lose(serial, .reply)
@@ -120,13 +124,14 @@ extension SimulatedSystem {
         recorder?.arrived(serial, reply, isWaitedFor: isWaitedFor, at: now)
         if bug == .stopSending, case .writes = message.kind, case .failure = reply { device.hasStoppedSending = true }
         if bug == .storeAfterClear, message.generation < device.generation { storeLate(reply, device) }
+        noteFeed(reply, to: message, device, isWaitedFor: isWaitedFor)
         let isOfBefore = message.generation < device.generation || device.isCleared
         let commits = device.commits.count
         try handle(
             device, .replied(message.id, bug == .skipFence ? reply.raised(to: shared.state.cursor) : reply, lastWrite: lastWrite),
             isOrphan: !isWaitedFor)
         // A clear that the disk refused before may be tried again at this moment.
-        if isOfBefore, !isWaitedFor, device.commits.dropFirst(commits).contains(where: { $0.clear == nil }) {
+        if isOfBefore, !isWaitedFor, device.commits.dropFirst(commits).contains(where: { !$0.removesEntries }) {
             throw fail(.clearMeansClear, device.number, "an answer to a request from before the clear made the device store something")
         }
     }

@@ -1,5 +1,6 @@
 import FreshetClient
 import FreshetServer
+import FreshetTrust
 import FreshetWire
 
 /// The shell around the server's cores: what its routes, its read queue and its timer do.
@@ -15,7 +16,7 @@ extension SimulatedSystem {
         }
         recorder?.received(serial, at: now)
         server.activeRequests.insert(serial)
-        if let refusal = refusal(of: message, device) { return reply(serial, refusal) }
+        if let refusal = refusal(of: message, device) ?? restrict(message, device) { return reply(serial, refusal) }
         switch message.kind {
         case .changes(let since, _, _, _, _?): push(.serverScan(server.process, message: serial, since, deadline: now), after: delay(2))
         case .changes(let since, _, let wait, _, nil):
@@ -39,22 +40,26 @@ extension SimulatedSystem {
         case .reads(let request):
             var request = request
             request.client = request.client.map(ledgerName)
-            let found = shared.store.records(request, within: shared.readBounds, in: shared.namespace)
-            let (value, cursor) = (found.value, found.cursor)
-            let response = ReadsResponse(records: value.records, missing: value.missing, next: value.next, cursor: cursor)
+            let readable = ReadableItems(request, rights(of: message) ?? .all, in: shared.namespace)
+            let found = shared.store.records(readable.request, within: shared.readBounds, in: shared.namespace)
+            let response = readable.response(found, at: issued(found.cursor, to: message))
             reply(serial, .reads(response), lastWrite: found.lastWrite)
         case .record(let key, let known, let client):
             let found = shared.store.record(key, in: shared.namespace, for: client.map(ledgerName))
-            guard let record = found.value else { return reply(serial, .missing(found.cursor), lastWrite: found.lastWrite) }
+            guard let record = found.value else {
+                return reply(serial, .missing(issued(found.cursor, to: message)), lastWrite: found.lastWrite)
+            }
             let isKnown = known == Cursor(epoch: found.cursor.epoch, revision: record.revision)
-            reply(serial, isKnown ? .notModified(found.cursor) : .record(record, found.cursor), lastWrite: found.lastWrite)
+            let cursor = issued(found.cursor, to: message)
+            reply(serial, isKnown ? .notModified(cursor) : .record(record, cursor), lastWrite: found.lastWrite)
         case .clientStatus(let client):
             let found = shared.store.lastWrite(of: ledgerName(client), in: shared.namespace)
-            reply(serial, .client(ClientStatus(client: client, last: found.value), found.cursor))
+            reply(serial, .client(ClientStatus(client: client, last: found.value), issued(found.cursor, to: message)))
         }
     }
 
     private func refusal(of message: Message, _ device: SimulatedDevice) -> Reply? {
+        if hasEnded(message) { return Self.ended }
         if message.token <= device.expiredToken {
             return .problem(Problem(.unauthorized, "the token has expired"), cursor: nil, retryAfter: nil)
         }
@@ -69,11 +74,12 @@ extension SimulatedSystem {
     private func ask(_ serial: Int, _ since: Since, isVerified: Bool, deadline: Int64) {
         guard case .changes(_, let filter, let wait, let limit, _) = messages[serial].kind else { return }
         let server = servers[messages[serial].server]
+        if bug != .checkRightsOnce, hasEnded(messages[serial]) { return reply(serial, Self.ended) }
         if server.feed == nil {
             server.feed = ChangeFeed(position: shared.state.cursor, limits: shared.limits, isShared: servers.count > 1)
         }
         let decision = server.feed?.ask(
-            since, Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
+            since, messages[serial].subscription ?? Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
             deadline: wait == 0 ? now : deadline, now: now)
         switch decision {
         case .reply(let answer): reply(serial, self.reply(answer))
@@ -92,9 +98,12 @@ extension SimulatedSystem {
         else {
             return
         }
-        let query = ChangeQuery(
-            since: since, filter: filter, limit: limit, byteLimit: shared.limits.pageBytes(for: .response),
+        let part = messages[serial].subscription?.part
+        var query = ChangeQuery(
+            since: since, filter: messages[serial].subscription?.filter ?? filter, limit: limit,
+            byteLimit: shared.limits.pageBytes(for: .response),
             inlineLimit: shared.limits.inlineBytes, scanLimit: shared.limits.changes < 10 ? 4 : 10_000, client: client.map(ledgerName))
+        query.part = part
         do {
             let found = try shared.store.scan(query, in: shared.namespace)
             switch found.value {
@@ -103,8 +112,9 @@ extension SimulatedSystem {
                 if !page.upToDate { server.feed?.noteScan(at: found.cursor) }
                 reply(serial, self.reply(.page(page)), lastWrite: found.lastWrite)
             case .nothing(let reached, isComplete: true) where client != nil || asked == .now:
-                let empty = ChangePage(changes: [], cursor: reached, upToDate: true)
-                reply(serial, asked == .now ? .page(empty) : .noChange(reached), lastWrite: found.lastWrite)
+                let position = reached.issued(to: part)
+                let empty = ChangePage(changes: [], cursor: position, upToDate: true)
+                reply(serial, asked == .now ? .page(empty) : .noChange(position), lastWrite: found.lastWrite)
             case .nothing(let reached, isComplete: true):
                 push(.serverPark(server.process, message: serial, .after(reached), deadline: deadline), after: delay(2))
             case .nothing(let reached, isComplete: false):
@@ -142,7 +152,7 @@ extension SimulatedSystem {
         for delivery in deliveries {
             guard case .response(let waiters, let answer) = delivery else { continue }
             let decoded = reply(answer)
-            for waiter in waiters { reply(waiter, decoded) }
+            for waiter in waiters { reply(waiter, decoded, isDelivery: true) }
         }
     }
 

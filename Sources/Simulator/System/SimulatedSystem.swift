@@ -49,6 +49,8 @@ final class SimulatedSystem {
         /// When it reaches the server.
         var arrival: Int64
         let timeout: Int64
+        /// The request for changes as the server limits it; `nil` for all that it names.
+        var subscription: Subscription?
         /// The writes that it carries, by their numbers, as the oracle numbers them.
         let origins: [Int64: Int]
 

@@ -10,13 +10,18 @@ public struct Workload: Hashable, Sendable {
     public var faults: Set<FaultKind>
     /// How many servers there are over one store, 1 to 9.
     public var servers: Int { didSet { servers = Self.servers(servers) } }
+    /// Whether devices have tokens whose rights are narrowed and widened, and which are revoked. Runs without are the same as before.
+    public var hasRights: Bool
 
-    /// A workload; by default with all faults, and one server.
-    public init(devices: Int = 5, steps: Int = 5_000, faults: Set<FaultKind> = Set(FaultKind.allCases), servers: Int = 1) {
+    /// A workload; by default with all faults, one server, and without rights.
+    public init(
+        devices: Int = 5, steps: Int = 5_000, faults: Set<FaultKind> = Set(FaultKind.allCases), servers: Int = 1, hasRights: Bool = false
+    ) {
         self.servers = Self.servers(servers)
         self.devices = Self.devices(devices)
         self.steps = max(1, steps)
         self.faults = faults
+        self.hasRights = hasRights
     }
 
     /// Each has a letter for its name.
@@ -32,6 +37,8 @@ struct WorkloadGenerator {
     let workload: Workload
     private(set) var scenario: Scenario
     private var random: RandomSource
+    /// For rights, so that the course without them does not depend on them.
+    private var rights: RandomSource
     /// The mean time between incidents, in milliseconds.
     private let tempo: Int64
     /// In milliseconds.
@@ -55,6 +62,7 @@ struct WorkloadGenerator {
         self.workload = workload
         self.serial = serial
         var random = RandomSource(seed: seed, stream: 1)
+        rights = RandomSource(seed: seed, stream: 4)
         let chosen: Int64 = random.pick([15, 60, 250, 2_000])
         tempo = meanDelay ?? chosen
         self.longestFault = longestFault ?? min(tempo * 400, 120_000)
@@ -92,6 +100,9 @@ struct WorkloadGenerator {
 
     mutating func next() -> Scenario.Incident {
         if !waiting.isEmpty, random.chance(oneIn: 4) { return waiting.removeFirst() }
+        if workload.hasRights, rights.chance(oneIn: 12) {
+            return Scenario.Incident(after: Int64(rights.below(Int(tempo) * 2 + 1)), changeOfRights())
+        }
         let delay = Int64(random.below(Int(tempo) * 2 + 1))
         if !kinds.isEmpty, random.chance(oneIn: faultRate) { return Scenario.Incident(after: delay, fault(random.pick(kinds))) }
         return Scenario.Incident(after: random.chance(oneIn: 3) ? 0 : delay, work())
@@ -164,6 +175,22 @@ struct WorkloadGenerator {
         default: break
         }
         return .increment(increment)
+    }
+
+    // MARK: Rights
+
+    private mutating func changeOfRights() -> ScenarioEvent {
+        let device = rights.below(workload.devices)
+        switch rights.below(10) {
+        case 0..<3: return .revoke(device: device)
+        case 3: return .grant(device: device, .everything)
+        default:
+            let ranges = ["notes", "counters", "documents"].flatMap { collection in
+                ["", "1", "3"].map { InvalidationScope.collection(collection, prefix: $0) }
+            }
+            let read = ranges.filter { _ in rights.chance(oneIn: 3) }
+            return .grant(device: device, ScenarioEvent.Access(read: read, write: read.filter { _ in !rights.chance(oneIn: 3) }))
+        }
     }
 
     // MARK: Faults

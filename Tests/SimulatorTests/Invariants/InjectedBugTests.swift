@@ -10,7 +10,7 @@ import Testing
     @Test(arguments: InjectedBug.allCases)
     func everyBugIsCaughtByTheRuleThatItBreaks(_ bug: InjectedBug) throws {
         // Given a workload with all faults, and an implementation that is broken
-        let workload = Workload(devices: 4, steps: 1_500, servers: bug.servers)
+        let workload = Workload(devices: 4, steps: 1_500, servers: bug.servers, hasRights: bug.needsRights)
         // When seed after seed is run
         let caught = try Self.seeds.first { seed in
             var simulation = Simulation(seed: seed, workload: workload)

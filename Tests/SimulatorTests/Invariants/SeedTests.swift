@@ -39,6 +39,13 @@ import Testing
         }
     }
 
+    @Test func noRuleIsBrokenWithRights() throws {
+        for seed: UInt64 in 1...12 {
+            let outcome = try Simulation(seed: seed, workload: Workload(devices: 4, steps: 800, hasRights: true)).run()
+            #expect(outcome.violation == nil, "seed \(seed): \(outcome.violation.map { "\($0.rule), \($0.text)" } ?? "")")
+        }
+    }
+
     @Test func theSameSeedIsTheSameRun() throws {
         for seed: UInt64 in 2_001...2_004 {
             // Given a seed

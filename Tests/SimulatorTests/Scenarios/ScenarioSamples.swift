@@ -83,6 +83,13 @@ enum ScenarioSamples {
         }
         scenario.add(.refuse(device: 1, .tokenExpired, 0))
         for server in 0..<9 { scenario.add(.roam(device: 1, server: server)) }
+        scenario.add(.revoke(device: 1))
+        let ranges = [
+            InvalidationScope.everything, .collection("notes", prefix: "a b"), .key(try RecordKey("write/1")), .key(try RecordKey("a/*")),
+        ]
+        for count in 0...ranges.count {
+            scenario.add(.grant(device: 1, ScenarioEvent.Access(read: Array(ranges[..<count]), write: Array(ranges[count...]))))
+        }
         for device in scenario.devices.indices {
             for event in [
                 ScenarioEvent.clear(device: device), .join(device: device), .wake(device: device), .reconnect(device: device),
