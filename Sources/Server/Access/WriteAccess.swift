@@ -54,6 +54,18 @@ package struct WriteAccess: Sendable {
                 + "was used: choose another client name, or use the key or user to whom it belongs.")
     }
 
+    /// The outcomes of a batch as the session may learn them.
+    package func shown(_ outcomes: [WriteOutcome], of batch: WriteBatch) -> [WriteOutcome] {
+        zip(outcomes, batch.writes).map { outcome, write in
+            guard case .rejected(let problem) = outcome.verdict else { return outcome }
+            return WriteOutcome(number: outcome.number, verdict: .rejected(shown(problem, of: write.key)))
+        }
+    }
+
+    func shown(_ committed: Committed<[WriteOutcome]>, of batch: WriteBatch) -> Committed<[WriteOutcome]> {
+        Committed(committed.result.map { shown($0, of: batch) }, committed.cursor, lastWrite: committed.lastWrite)
+    }
+
     /// A problem as the session may learn it: without the record, where the session may not read it.
     package func shown(_ problem: Problem, of key: RecordKey) -> Problem {
         guard case .needs = rights.decide(.read, in: namespace, of: .key(key)) else { return problem }

@@ -52,7 +52,7 @@ extension ServerCore {
             committer.submit(
                 .batch(batch, in: namespace, by: access) { [self] committed in
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
-                    let committed = access.map { Self.shown(committed, of: batch, to: $0) } ?? committed
+                    let committed = access.map { $0.shown(committed, of: batch) } ?? committed
                     let outcomes = (try? committed.result.get()) ?? []
                     if access != nil { noteDenied(outcomes, context) }
                     // A repeated write has the same outcome, and creates nothing.
@@ -68,19 +68,6 @@ extension ServerCore {
                     }
                 })
         }
-    }
-
-    /// The outcomes as a session may learn them.
-    private static func shown(
-        _ committed: Committed<[WriteOutcome]>, of batch: WriteBatch, to access: WriteAccess
-    ) -> Committed<[WriteOutcome]> {
-        let outcomes = committed.result.map { outcomes in
-            zip(outcomes, batch.writes).map { outcome, write in
-                guard case .rejected(let problem) = outcome.verdict else { return outcome }
-                return WriteOutcome(number: outcome.number, verdict: .rejected(access.shown(problem, of: write.key)))
-            }
-        }
-        return Committed(outcomes, committed.cursor, lastWrite: committed.lastWrite)
     }
 
     /// Notes the first write of a batch that was refused for want of a right.

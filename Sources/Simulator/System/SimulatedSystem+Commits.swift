@@ -114,7 +114,10 @@ extension SimulatedSystem {
                 committed, of: ledgerName(batch.client), in: shared.namespace, from: shared.store, within: shared.rejectionBounds)
             let outcomes = try complete.result.get()
             reply(
-                serial, .results(WriteResults(results: outcomes, cursor: complete.cursor ?? results.cursor)), lastWrite: complete.lastWrite)
+                serial,
+                .results(
+                    WriteResults(results: outcomes, cursor: complete.cursor.map { issued($0, to: messages[serial]) } ?? results.cursor)),
+                lastWrite: complete.lastWrite)
         } catch { reply(serial, .results(results), lastWrite: lastWrite) }
     }
 
@@ -148,9 +151,10 @@ extension SimulatedSystem {
         case .batch(let batch):
             let slot = ResultSlot<[WriteOutcome]>()
             let message = job.message.map { messages[$0] }
+            let access = writeAccess(of: message)
             return Part(
-                submissions: [.batch(batch, in: namespace, by: writeAccess(of: message)) { slot.put($0) }],
-                results: { slot.value?.result ?? .success([]) },
+                submissions: [.batch(batch, in: namespace, by: access) { slot.put($0) }],
+                results: { (slot.value?.result ?? .success([])).map { access?.shown($0, of: batch) ?? $0 } },
                 cursor: { [self] in slot.value?.cursor.map { cursor in message.map { issued(cursor, to: $0) } ?? cursor } },
                 lastWrite: { slot.value?.lastWrite })
         case .singles(let writes):
