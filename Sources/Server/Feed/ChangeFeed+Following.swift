@@ -61,6 +61,9 @@ extension ChangeFeed {
         return nextRead()
     }
 
+    /// Whether the feed has learned of a position of the store that it may not have reached.
+    package var isBehind: Bool { sequencer.isBehind }
+
     private mutating func nextRead() -> Cursor? { sequencer.nextRead(head: head, previous: previousEpoch) }
 
     /// Passes over changes that are not in memory. Polls are answered with their position and streams are closed: the

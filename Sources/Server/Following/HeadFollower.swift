@@ -77,7 +77,8 @@ package struct HeadFollower: Hashable, Sendable {
     private var isPartial = false
     /// The message that is being sent. If the connection is lost, its heads wait again.
     private var inFlight: HeadMessage?
-    private var isReconciling = false
+    /// Whether a reconciliation is in progress.
+    package private(set) var isReconciling = false
     /// Whether a reconciliation has to follow the one in progress, which may have read the store too early.
     private var mustReconcileAgain = false
     private var reconciledAt: Int64

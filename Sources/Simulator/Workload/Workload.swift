@@ -1,3 +1,4 @@
+import FreshetServer
 import FreshetWire
 
 /// What a random run is like: how many devices, how long, and what may go wrong.
@@ -258,7 +259,9 @@ struct WorkloadGenerator {
         switch random.below(8) {
         case 0..<4: return .roam(device: device, server: server)
         case 4: return .crashOneServer(server, down: random.duration(10, 5_000))
-        default: return .peers(server: server, random.pick(ScenarioEvent.PeerFault.allCases), duration())
+        // A silent connection is noticed after a while.
+        default:
+            return .peers(server: server, random.pick(ScenarioEvent.PeerFault.allCases), HeadFollower.silence + duration())
         }
     }
 
