@@ -25,17 +25,12 @@ struct ConfigurationFileTests {
         // Given
         let right = try write(Self.readable("articles"))
         let wrong = try write("{\n  \"listen\": [{\"address\": \"127.0.0.1:0\"}],\n  \"host\": []\n}", to: "wrong.json")
-        let unsupported = try write(#"{"listen":[{"address":"127.0.0.1:0"}],"quotas":{"namespace":{"records":5}}}"#, to: "unsupported.json")
         // Then
         let checked = try await program("config", "check", right)
         #expect(checked.status == 0 && checked.output == "\(right) is valid\n")
         let refused = try await program("config", "check", wrong)
         #expect(refused.status == freshet.ExitStatus.data.rawValue)
         #expect(refused.error.contains("wrong.json, line 3, at byte 46: 'host' is unknown here, which takes listen"), "\(refused.error)")
-        for arguments in [["config", "check", unsupported], ["serve", "--memory", "--until-input-ends", "--config", unsupported]] {
-            let ending = try await program(arguments)
-            #expect(ending.status == freshet.ExitStatus.data.rawValue && ending.error.contains("does not support quotas.namespace yet"))
-        }
         #expect(try await program("config", "check", folder.file("none")).status == freshet.ExitStatus.noInput.rawValue)
     }
 

@@ -11,6 +11,8 @@ struct TokenRights {
     private var isReading = false
     /// The earliest time of the next read, in milliseconds of uptime.
     private var notBefore: Int64 = 0
+    /// Between two reads, unless the server has stated that the rights have changed; in milliseconds.
+    private static let interval: Int64 = 5_000
     /// As the server stated them last.
     private(set) var rights: AccessRights?
 
@@ -24,10 +26,10 @@ struct TokenRights {
     mutating func outdate() { (isOutdated, notBefore) = (token != nil, 0) }
 
     /// Returns the token whose rights are to be read now; `nil` if there is nothing to read. An app that makes a token for each request
-    /// does not cause a read for each request.
-    mutating func next(at uptime: Int64, _ settings: SyncSettings) -> String? {
+    /// does not cause a read for each request. A token that replaces another soon after is read by a later answer.
+    mutating func next(at uptime: Int64) -> String? {
         guard isOutdated, !isReading, uptime >= notBefore else { return nil }
-        (isOutdated, isReading, notBefore) = (false, true, uptime + settings.longestDelay)
+        (isOutdated, isReading, notBefore) = (false, true, uptime + Self.interval)
         return token
     }
 
@@ -47,7 +49,7 @@ extension Engine {
         case .problem(let problem, _, _) where problem.code == .rightsChanged || problem.withdrawsReading: tokenRights.outdate()
         default: break
         }
-        guard let token = tokenRights.next(at: DeviceClock.uptime, settings.sync) else { return }
+        guard let token = tokenRights.next(at: DeviceClock.uptime) else { return }
         let request = settings.requests.request(.get, settings.namespace.rightsPath, token, settings.requestTimeout)
         _ = transport.send(request) { [weak self, run] outcome in
             // On the engine's thread, between its jobs.

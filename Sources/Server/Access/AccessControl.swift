@@ -174,40 +174,30 @@ final class AccessControl: Sendable {
 
     // MARK: Sessions
 
-    /// Who sends a request.
-    enum Sender {
-        case session(AccessSession)
-        /// Call ``verify(_:from:then:)``. The client is `nil` if the rates of addresses do not apply to it.
-        case unverified(Secret, from: ClientAddress?)
-    }
-
     /// Finds the session of a request's credential.
     ///
+    /// - Parameter credential: one that the request has in place of a field, or the refusal of that one.
     /// - Throws: `unauthorized`, with one text for every credential that the server does not know; ``RateRefusal`` if its
     ///   address has sent too many without a valid one.
-    func sender(of request: Request) throws -> Sender {
+    func sender(of request: Request, with credential: Result<Secret, Problem>? = nil) throws -> Sender {
         let client = request.client(besides: state.withLock { $0.policy.proxies })
-        guard let field = request[.authorization] else {
+        let secret: Secret
+        switch (credential, request[.authorization]) {
+        case (.success(let credential)?, _): secret = credential
+        case (.failure(let problem)?, _):
+            try limits.beginVerification(from: client)
+            limits.noteFailure(from: client)
+            throw problem
+        case (nil, let field?):
+            guard let credential = BearerCredential.read(Array(field.utf8)) else {
+                try limits.countAnonymous(client)
+                throw AccessProblem.malformed
+            }
+            secret = Secret(credential)
+        case (nil, nil):
             try limits.countAnonymous(client)
             return .session(try anonymousSession())
         }
-        guard let credential = BearerCredential.read(Array(field.utf8)) else {
-            try limits.countAnonymous(client)
-            throw AccessProblem.malformed
-        }
-        let secret = Secret(credential)
-        guard let session = try session(of: secret, from: client) else { return .unverified(secret, from: client) }
-        return .session(session)
-    }
-
-    /// Finds the session of a credential that a request has elsewhere, or refuses the request.
-    func sender(of request: Request, with credential: Result<Secret, Problem>) throws -> Sender {
-        let client = request.client(besides: state.withLock { $0.policy.proxies })
-        if case .failure = credential {
-            try limits.beginVerification(from: client)
-            limits.noteFailure(from: client)
-        }
-        let secret = try credential.get()
         guard let session = try session(of: secret, from: client) else { return .unverified(secret, from: client) }
         return .session(session)
     }

@@ -1,3 +1,4 @@
+import FreshetSocketHTTP
 import FreshetTrust
 import FreshetWire
 
@@ -27,6 +28,15 @@ final class AccessSession: Sendable {
         case .refused(let refusal): throw AccessProblem.of(refusal)
         case .stale, .unknown: return nil
         }
+    }
+}
+
+extension AccessControl {
+    /// Who sends a request.
+    enum Sender {
+        case session(AccessSession)
+        /// Call ``verify(_:from:then:)``. The client is `nil` if the rates of addresses do not apply to it.
+        case unverified(Secret, from: ClientAddress?)
     }
 }
 

@@ -28,7 +28,7 @@ extension Endpoint {
     var isForOperators: Bool {
         switch self {
         case .getServer, .getReadiness, .getMetrics, .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations,
-            .makeRevocation, .reload:
+            .makeRevocation, .listDenials, .reload:
             true
         default: false
         }

@@ -15,7 +15,7 @@ import Testing
             ["reachability", "binding"],
             ["local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "merger", "resetter"]
         ),
-        "LocalState": (["state", "writes", "unstored", "rejected"], ["transactions"]),
+        "LocalState": (["state", "writes", "unstored", "rejected", "mayHoldRecords"], ["transactions"]),
         "RejectionList": (["entries", "bytes"], []),
         "Outbox": (["keys", "queue", "awaitingBase", "merging", "displaced"], []),
         "UnstoredWrites": (["queue", "writeBases"], []),
@@ -25,7 +25,7 @@ import Testing
             [
                 "onCommit", "entries", "state", "rejections", "clear", "staged", "stagedIndices", "decided",
                 "outcomes",
-                "notes", "outdatesReads", "lowerBounds",
+                "notes", "outdatesReads", "lowerBounds", "removesRecords",
             ], []
         ),
         "RequestTable": ([], ["generation", "requests", "last"]),

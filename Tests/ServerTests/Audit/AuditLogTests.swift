@@ -130,7 +130,7 @@ import Testing
         }
         let get = "GET /v1/{namespace}/records/{collection}/{id}"
         let refused =
-            #"{"event":"token-refused",\#(from),"ns":"shop","detail":"The server does not know this key or token: check that it is whole, and meant for this server.","request":"\#(get)""#
+            #"{"event":"token-refused",\#(from),"ns":"shop","detail":"The server does not know this key or token: check that it is whole, and meant for this server. 'freshet token inspect' shows what it states, and why.","request":"\#(get)""#
         #expect(
             found.prefix(3) == [
                 denied(reader, "needs read of shop:b/1", get),
