@@ -135,14 +135,16 @@ extension Engine {
     }
 
     private func take(_ status: SyncStatus) {
-        let wasLive = statusBroadcaster.status.isLive
+        let before = statusBroadcaster.status
         memory.setFreshness(isLive: status.connection == .live, pass: status.pass)
         let path = settings.path
         statusBroadcaster.update {
             $0 = SyncClient.Status(status, path: path)
             $0.rights = tokenRights.rights
         }
-        guard !wasLive, statusBroadcaster.status.isLive else { return }
+        let after = statusBroadcaster.status
+        for message in after.messages(after: before) { settings.logger.log(level: message.level, "\(message.text)") }
+        guard !before.isLive, after.isLive else { return }
         wantsRefresh = true
         listForObservers()
     }
