@@ -22,15 +22,21 @@ import Testing
         }
     }
 
-    @Test("keeps other principals out until it is cleared, and counts the waiting writes")
-    func another() async throws {
-        // Given a directory of Ann's with a record and a waiting write
-        let fixture = try ServerFixture()
+    /// Ann's running client, which holds a record and has lost the server.
+    private func ann(_ fixture: ServerFixture) async throws -> SyncClient {
         let ann = try client(fixture, "ann", throughProxy: true)
         try await ann.start()
         _ = try await within { try await ann.notes.setValue(Note(text: "secret-record"), forKey: "1").waitUntilConfirmed() }
         fixture.proxy.refuse()
         try await ann.offline()
+        return ann
+    }
+
+    @Test("keeps other principals out until it is cleared, and counts the waiting writes")
+    func another() async throws {
+        // Given a directory of Ann's with a record and a waiting write
+        let fixture = try ServerFixture()
+        let ann = try await ann(fixture)
         try await ann.notes.setValue(Note(text: "secret-write"), forKey: "2")
         await ann.stop()
         // When another principal opens it, or none
@@ -74,11 +80,7 @@ import Testing
     func kept() async throws {
         // Given
         let fixture = try ServerFixture()
-        let ann = try client(fixture, "ann", throughProxy: true)
-        try await ann.start()
-        _ = try await within { try await ann.notes.setValue(Note(text: "secret-record"), forKey: "1").waitUntilConfirmed() }
-        fixture.proxy.refuse()
-        try await ann.offline()
+        let ann = try await ann(fixture)
         try await ann.notes.increment("/votes", by: 1, of: "1")
         // When
         let observed = ann.notes.snapshots(forKey: "1")
