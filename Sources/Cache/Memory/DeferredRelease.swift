@@ -4,9 +4,10 @@
 struct DeferredRelease<Key, Value> {
     @usableFromInline var first: (key: Key, value: Value)?
     @usableFromInline var others: [(key: Key, value: Value)] = []
-    private var rest: [any Sendable] = []
+    @usableFromInline var rest: [any Sendable] = []
 
-    @usableFromInline
+    // Inlinable, so that it is specialised: without that each write of the cache asks for the type of the pairs.
+    @inlinable
     init() {}
 
     /// Adds another object with user code: keys of other tables, errors, loads.

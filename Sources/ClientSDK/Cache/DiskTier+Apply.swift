@@ -10,7 +10,8 @@ extension DiskTier {
         let erases = transaction.erases
         // Erased values must not remain in free pages, nor in the log: https://www.sqlite.org/pragma.html#pragma_secure_delete
         if erases { try connection.pragma("secure_delete=ON") }
-        defer { if erases { finishErasing() } }
+        var hasErased = false
+        defer { if erases { finishErasing(truncatesLog: hasErased) } }
         var next = state
         let skipped = try connection.transaction {
             if let client = transaction.clear {
@@ -27,6 +28,7 @@ extension DiskTier {
             return skipped
         }
         state = next
+        hasErased = erases && transaction.erases(skipping: skipped)
         return skipped
     }
 
@@ -82,20 +84,19 @@ extension DiskTier {
             WHERE CASE WHEN epoch = ?3 THEN ?4 >= revision AND (?6 > pass OR (?6 = pass AND ?5 >= as_of)) ELSE ?6 > pass END
             """
         return try connection.withStatement(onlyIfCached ? update : insertion) { statement in
-            var last: Entry?
+            var bound: BoundTexts?
             for index in start..<operations.count {
                 guard case .put(let entry, onlyIfCached) = operations[index] else { return index }
-                let hadEffect = try write(entry, after: last, statement)
+                let hadEffect = try write(entry, over: &bound, statement)
                 if !hadEffect { skipped.append(index) }
-                last = entry
             }
             return operations.count
         }
     }
 
-    /// - Parameter last: the previous entry of the statement, if any.
-    private func write(_ entry: Entry, after last: Entry?, _ statement: Statement) throws -> Bool {
-        try Self.bind(entry, after: last, to: statement)
+    /// - Parameter bound: the texts of the previous entry of the statement, if any.
+    private func write(_ entry: Entry, over bound: inout BoundTexts?, _ statement: Statement) throws -> Bool {
+        try Self.bind(entry, over: &bound, to: statement)
         if let content = entry.content {
             try statement.run(8, inPlace: content.bytes)
         } else {
@@ -130,12 +131,13 @@ extension DiskTier {
         let stored = try entry(revalidation.key)
         let updated = Entry.withoutValue(revalidation, over: stored, keepsValue: keepsValue)
         guard updated != stored else { return false }
+        var bound: BoundTexts?
         try connection.withStatement(
             """
             INSERT OR REPLACE INTO entry(collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin, invalidated)
             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
             """
-        ) { _ = try write(updated, after: nil, $0) }
+        ) { _ = try write(updated, over: &bound, $0) }
         return true
     }
 
@@ -265,9 +267,12 @@ extension DiskTier {
     }
 
     /// A log that a reader keeps from being truncated is truncated by a later transaction or the end of the process.
-    private func finishErasing() {
+    ///
+    /// - Parameter truncatesLog: whether a value was removed: at the end of most passes none is, and the log need not be
+    ///   moved into the file at once.
+    private func finishErasing(truncatesLog: Bool) {
         _ = try? connection.pragma("secure_delete=OFF")
-        _ = try? connection.pragma("wal_checkpoint(TRUNCATE)")
+        if truncatesLog { _ = try? connection.pragma("wal_checkpoint(TRUNCATE)") }
     }
 
     func store(_ state: SyncState) throws {
@@ -290,6 +295,15 @@ extension DiskTransaction {
 extension DiskTransaction {
     /// Whether it removes values that must not remain in the file: after a clear, or because the device may not read them any more.
     fileprivate var erases: Bool { removesEntries || entries.contains(where: \.erases) }
+
+    /// Whether it has removed such a value.
+    ///
+    /// - Parameter skipped: the indices of the entry operations that had no effect, in order.
+    fileprivate func erases(skipping skipped: [Int]) -> Bool {
+        guard !removesEntries else { return true }
+        let ineffective = Set(skipped)
+        return entries.indices.contains { entries[$0].erases && !ineffective.contains($0) }
+    }
 }
 
 extension EntryOperation {

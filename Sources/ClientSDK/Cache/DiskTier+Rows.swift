@@ -2,19 +2,28 @@ internal import FreshetSQLite
 internal import FreshetWire
 
 extension DiskTier {
+    /// The texts that a statement has bound and that most entries of a page share.
+    struct BoundTexts {
+        fileprivate var collection: String
+        fileprivate var epoch: Epoch
+        fileprivate var type: String?
+    }
+
     /// Binds all columns but the value. Texts equal to those of the previous entry stay bound.
-    static func bind(_ entry: Entry, after last: Entry?, to statement: Statement) throws {
-        if last?.key.collection != entry.key.collection { try statement.bind(1, entry.key.collection) }
+    static func bind(_ entry: Entry, over bound: inout BoundTexts?, to statement: Statement) throws {
+        let type = entry.storedType
+        if bound?.collection != entry.key.collection { try statement.bind(1, entry.key.collection) }
         try statement.bind(2, entry.key.id)
-        if last?.epoch != entry.epoch { try statement.bind(3, entry.epoch.token) }
+        if bound?.epoch != entry.epoch { try statement.bind(3, entry.epoch.token) }
         try statement.bind(4, entry.revision.number)
         try statement.bind(5, entry.asOf.number)
         try statement.bind(6, entry.pass)
-        if last == nil || last?.storedType != entry.storedType { try statement.bind(7, entry.storedType) }
+        if bound == nil || bound?.type != type { try statement.bind(7, type) }
         try statement.bind(9, entry.modified?.milliseconds)
         try statement.bind(10, entry.verifiedAt.milliseconds)
         try statement.bind(11, entry.origin.rawValue)
         try statement.bind(12, entry.invalidatedAt?.number)
+        bound = BoundTexts(collection: entry.key.collection, epoch: entry.epoch, type: type)
     }
 
     /// Decodes a row. A row that breaks a rule was not written by this code: the file is damaged.

@@ -169,7 +169,8 @@ package final class MemoryTier: Sendable {
     var statistics: CacheStatistics { cache.statistics }
 
     private func setPending(_ key: RecordKey, _ isPending: Bool) {
-        let hasChanged = pending.withLock { isPending ? $0.insert(key).inserted : $0.remove(key) != nil }
+        // An empty set is not asked, since it would hash the key.
+        let hasChanged = pending.withLock { isPending ? $0.insert(key).inserted : !$0.isEmpty && $0.remove(key) != nil }
         guard hasChanged else { return }
         if isPending { cache.pin(key) } else { cache.unpin(key) }
     }

@@ -13,8 +13,8 @@ extension Engine {
         case .send(let request): send(request)
         case .cancel(let id): cancel(id)
         case .commit(let transaction): commit(transaction)
-        // By index: iterating over the array would copy each, which is as large as several strings.
-        case .publish(let publications): observers.deliver { for index in publications.indices { publish(publications[index]) } }
+        // By index: a publication is as large as several strings, and each would be copied.
+        case .publish(let publications): observers.deliver { for index in publications.indices { publish(publications, index) } }
         case .complete(let callerID, let result): self.complete(callerID, result)
         case .outcome(let writeID, _, let outcome): decide(writeID, outcome)
         case .status(let status): take(status)
@@ -81,8 +81,8 @@ extension Engine {
 
     // MARK: Publishing
 
-    private func publish(_ publication: Publication) {
-        switch publication {
+    private func publish(_ publications: [Publication], _ index: Int) {
+        switch publications[index] {
         case .view(let view):
             observers.notify(memory.store(view))
             if view.value == .unknown { wantsRefresh = true }

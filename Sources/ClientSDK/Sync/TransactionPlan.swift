@@ -96,6 +96,7 @@ extension TransactionPlan {
     ///   - before: the views that the staged keys had.
     ///   - outbox: the writes after the plan.
     func publish(_ skipped: Set<Int>, _ before: [KeyView?], over outbox: Outbox, _ turn: inout Turn) {
+        turn.reserveNotes(notes.count + entries.count)
         turn.note(notes)
         var publications: [Publication] = []
         publications.reserveCapacity(entries.count + staged.count)

@@ -26,6 +26,9 @@ struct Turn: Sendable {
 
     mutating func note(_ notes: [HistoryEvent]) { self.notes += notes }
 
+    /// Makes room for so many notes more.
+    mutating func reserveNotes(_ count: Int) { notes.reserveCapacity(notes.count + count) }
+
     mutating func log(_ level: LogLine.Level, _ text: String) { actions.append(.log(LogLine(level, text))) }
 
     /// Returns how long to wait after one more failure, in milliseconds.

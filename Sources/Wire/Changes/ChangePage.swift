@@ -37,7 +37,11 @@ package struct ChangePage: WireMessage {
             case "changes":
                 var read: [Change] = []
                 try reader.beginArray()
-                while try reader.nextElement() { try Self.readChange(&reader, into: &read) }
+                while try reader.nextElement() {
+                    let start = reader.position
+                    try Self.readChange(&reader, into: &read)
+                    if read.count == 1 { read.reserveCapacity(reader.estimatedCount(ofElementsWith: reader.position - start)) }
+                }
                 changes = read
             case "cursor": cursor = try reader.cursor()
             case "upToDate": upToDate = try reader.boolean()

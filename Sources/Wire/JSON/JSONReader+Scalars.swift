@@ -10,7 +10,7 @@ extension JSONReader {
     mutating func word() throws(WireError) -> JSONName { try word(try innerRange()) }
 
     /// The string that was skipped last, without its quotes.
-    func word(_ inner: Range<Int>) throws(WireError) -> JSONName {
+    mutating func word(_ inner: Range<Int>) throws(WireError) -> JSONName {
         if hasEscapes { return JSONName(try unescape(inner)) }
         return withBytes(inner) { JSONName($0) }
     }
@@ -30,27 +30,41 @@ extension JSONReader {
         return (range.lowerBound + 1)..<(range.upperBound - 1)
     }
 
-    private func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    private mutating func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
     /// A whole number within `Int64`. One that is written with a fraction or an exponent, such as `3.0`, is a whole number too
     /// (RFC 7493 §2.2), as long as a `Double` holds each whole number: below 2^53.
     package mutating func integer() throws(WireError) -> Int64 {
+        if let value = fewDigits() { return value }
         let range = try literalRange()
-        // Most numbers have few digits and need no string: 18 digits cannot overflow.
-        let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
-        let digits = range.dropFirst(isNegative ? 1 : 0)
-        var value: Int64 = 0
-        if digits.count <= 18, bytes[digits].allSatisfy({ (0x30...0x39).contains($0) }) {
-            for byte in bytes[digits] { value = value * 10 + Int64(byte - 0x30) }
-            return isNegative ? -value : value
-        }
         let literal = String(decoding: bytes[range], as: UTF8.self)
         guard let value = Int64(literal) ?? Self.wholeNumber(literal) else {
             throw .unexpectedJSON("\(literal.shortened) is no whole number of 64 bits")
         }
         return value
+    }
+
+    /// Takes a number of at most 18 digits, as most are, in one pass; `nil`, and takes nothing, for all others: 18 digits
+    /// cannot overflow.
+    private mutating func fewDigits() -> Int64? {
+        guard let first = peek() else { return nil }
+        let digits = position + (first == UInt8(ascii: "-") ? 1 : 0)
+        let end = min(bytes.count, digits + 18)
+        var index = digits
+        var value: Int64 = 0
+        while index < end, (0x30...0x39).contains(bytes[index]) {
+            value = value * 10 + Int64(bytes[index] - 0x30)
+            index += 1
+        }
+        guard index > digits, index < bytes.count, index == digits + 1 || bytes[digits] != UInt8(ascii: "0") else { return nil }
+        switch bytes[index] {
+        case 0x30...0x39, UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): return nil
+        default: break
+        }
+        position = index
+        return first == UInt8(ascii: "-") ? -value : value
     }
 
     private static func wholeNumber(_ literal: String) -> Int64? {
@@ -129,7 +143,7 @@ extension JSONReader {
 
     /// The first index from `index` on of a quote, a backslash, a control character or a byte beyond ASCII; the end if
     /// there is none.
-    private func plainEnd(from index: Int) -> Int {
+    private mutating func plainEnd(from index: Int) -> Int {
         bytes.withUnsafeBytes { bytes in
             var index = index
             // Eight bytes at once: the top bit of each marks a find. A subtraction may carry only beyond a byte that is
@@ -180,7 +194,7 @@ extension JSONReader {
         }
     }
 
-    private func hexadecimal(at index: Int) -> UInt32? {
+    private mutating func hexadecimal(at index: Int) -> UInt32? {
         var value: UInt32 = 0
         for byte in bytes[index..<(index + 4)] {
             switch byte {
@@ -195,7 +209,7 @@ extension JSONReader {
 
     /// The grammar was checked by ``stringRange()``; only lone surrogates can still be wrong, in the profile that
     /// allows them.
-    func unescape(_ range: Range<Int>) throws(WireError) -> String {
+    mutating func unescape(_ range: Range<Int>) throws(WireError) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(range.count)
         var index = range.lowerBound
@@ -223,7 +237,7 @@ extension JSONReader {
         return String(decoding: output, as: UTF8.self)
     }
 
-    private func escapedScalar(at index: Int, end: Int) throws(WireError) -> (Unicode.Scalar, Int) {
+    private mutating func escapedScalar(at index: Int, end: Int) throws(WireError) -> (Unicode.Scalar, Int) {
         let lone = WireError.invalidJSON(offset: index, reason: "a \\u escape is half of a surrogate pair")
         guard let unit = hexadecimal(at: index + 2) else { throw lone }
         if let scalar = Unicode.Scalar(unit) { return (scalar, index + 6) }

@@ -66,6 +66,10 @@ package struct JSONReader: Sendable {
         while names.openObjects > mark.openObjects { names.close() }
     }
 
+    /// How many elements may follow in an array whose first one has `length` bytes: an estimate, for the capacity of an
+    /// array, of at most 1,000.
+    func estimatedCount(ofElementsWith length: Int) -> Int { min(1_000, (bytes.count - position) / max(1, length) + 1) }
+
     // MARK: Structure
 
     /// Enters an object.

@@ -45,18 +45,17 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         guard bytes.count == 24, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A, bytes[16] == 0x3A,
             bytes[19] == 0x2E, bytes[23] == 0x5A
         else { return nil }
-        func number(_ range: Range<Int>) -> Int64? {
-            var value: Int64 = 0
-            for index in range {
-                guard (0x30...0x39).contains(bytes[index]) else { return nil }
-                value = value * 10 + Int64(bytes[index] - 0x30)
-            }
-            return value
+        // Every change of a page has one: without a branch for each digit.
+        var areDigits = true
+        func digit(_ index: Int) -> Int64 {
+            let value = bytes[index] &- 0x30
+            areDigits = areDigits && value < 10
+            return Int64(value)
         }
-        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13),
-            let minute = number(14..<16), let second = number(17..<19), let millisecond = number(20..<23),
-            hour < 24, minute < 60, second < 60, let date = CivilDate(year: year, month: month, day: day)
-        else { return nil }
+        func pair(_ index: Int) -> Int64 { digit(index) * 10 + digit(index + 1) }
+        let (year, month, day) = (pair(0) * 100 + pair(2), pair(5), pair(8))
+        let (hour, minute, second, millisecond) = (pair(11), pair(14), pair(17), pair(20) * 10 + digit(22))
+        guard areDigits, hour < 24, minute < 60, second < 60, let date = CivilDate(year: year, month: month, day: day) else { return nil }
         let seconds = date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second
         return Timestamp(milliseconds: seconds * 1_000 + millisecond)
     }

@@ -28,6 +28,30 @@ import Testing
         }
     }
 
+    // MARK: Erasing
+
+    @Test("The log is emptied when a pass has removed a value, and not when it has removed none")
+    func onlyARemovalEmptiesTheLog() throws {
+        // Given a tier with an entry of the present pass in its log
+        let tier = try open()
+        let log = directory.file("freshet.sqlite-wal")
+        func logSize() throws -> Int {
+            var status = stat()
+            try #require(stat(log, &status) == 0)
+            return Int(status.st_size)
+        }
+        let entry = Sample.entry("notes/1", 1)
+        _ = try tier.apply(transaction(entries: [.put(entry, onlyIfCached: false)]))
+        // When a pass ends that has confirmed it
+        _ = try tier.apply(transaction(entries: [.finishPass(1, at: Cursor(epoch: Sample.epoch, revision: entry.revision))]))
+        // Then its change waits in the log
+        #expect(try logSize() > 0)
+        // When a pass ends that has not
+        _ = try tier.apply(transaction(entries: [.finishPass(2, at: Cursor(epoch: Sample.epoch, revision: .maximum))]))
+        // Then no byte of it is left there
+        #expect(try logSize() == 0)
+    }
+
     // MARK: Stored data
 
     @Test func aTransactionIsThereAfterTheFileIsOpenedAgain() throws {
