@@ -4,10 +4,12 @@ import Synchronization
 /// A store that can be closed while others still hold it, so that its files are free as soon as a stop has returned.
 final class ClosableStore: RecordStore {
     let identifier: StoreIdentifier
+    let answersAtOnce: Bool
+    let lanes: Int
     private let base: Mutex<(any RecordStore)?>
 
     init(_ base: any RecordStore) {
-        identifier = base.identifier
+        (identifier, answersAtOnce, lanes) = (base.identifier, base.answersAtOnce, base.lanes)
         self.base = Mutex(base)
     }
 
@@ -61,9 +63,9 @@ final class ClosableStore: RecordStore {
         try open().owner(of: client, in: namespace)
     }
 
-    func prepare(_ records: () -> [RecordAddress]) { base.withLock { $0 }?.prepare(records) }
-
-    func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
-        try open().transaction(body)
+    func transaction<Result: Sendable>(
+        touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
+    ) throws -> Result {
+        try open().transaction(touching: scope, body)
     }
 }

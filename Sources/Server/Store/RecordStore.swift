@@ -2,12 +2,20 @@ package import FreshetWire
 
 /// Holds the records of all namespaces: one row a record, tombstones among them, and no log of changes.
 ///
-/// Any thread may read; each answer is of one snapshot and has its position. Reads do not wait for a write. Only one
-/// caller writes at a time, the ``Committer``. Every call may block on the disk, so none belongs on the cooperative
-/// pool.
+/// Any thread may read; each answer is of one snapshot and has its position. Reads do not wait for a write. At most
+/// ``lanes`` callers write at a time, the ``Committer``. Every call may block on the disk or the network, so none
+/// belongs on the cooperative pool.
 package protocol RecordStore: Sendable {
     /// Identifies the store for as long as its records are kept.
     var identifier: StoreIdentifier { get }
+
+    /// Whether short reads take microseconds, so that an event loop may make them. If not, every call belongs on a
+    /// thread that may wait.
+    var answersAtOnce: Bool { get }
+
+    /// How many transactions may be in progress at once, at least 1. Two at once name no namespace in common, and one of
+    /// the whole store is alone; over a store that several servers share, this is true of the transactions of each server.
+    var lanes: Int { get }
 
     /// The namespaces that writes have made, by name, at most `limit`.
     func namespaces(limit: Int) throws(StoreError) -> [Namespace]
@@ -24,8 +32,9 @@ package protocol RecordStore: Sendable {
     /// One record, without its value if that has more than `valueBytes` bytes. The snapshot states the last decided
     /// write of `client`.
     ///
-    /// Up to ``ReadBounds/lookupValueBytes`` this is short: it waits neither for lists and scans nor for the reading of large values, so it may
-    /// be called on an event loop. So may ``state(of:)``, ``counts(of:)``, ``lastWrite(of:in:)`` and ``owner(of:in:)``.
+    /// Up to ``ReadBounds/lookupValueBytes`` this is short: it waits neither for lists and scans nor for the reading of
+    /// large values, so it may be called on an event loop if the store ``answersAtOnce``. So may ``state(of:)``,
+    /// ``counts(of:)``, ``lastWrite(of:in:)`` and ``owner(of:in:)``.
     func record(
         _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
     ) throws(StoreError) -> Snapshot<Record?>
@@ -52,15 +61,18 @@ package protocol RecordStore: Sendable {
     /// The keys and revocations of access control, by kind and name.
     func accessRows() throws(StoreError) -> [AccessRow]
 
-    /// Prepares writes to these records, which the next transaction makes. A store that would wait for the disk at each
-    /// of them may fetch their pages beforehand; it changes nothing else.
+    /// Runs the closure in a write transaction. Its changes are on disk when this returns. They are undone if the closure
+    /// or the commit throws, except for ``StoreError/outcomeUnknown(path:reason:)``: then they may be on disk or undone,
+    /// all of them.
     ///
-    /// - Parameter records: called only if that helps.
-    func prepare(_ records: () -> [RecordAddress])
-
-    /// Runs the closure in the only write transaction. Its changes are on disk when this returns, and undone if the
-    /// closure or the commit throws.
-    func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result
+    /// A store may run the closure several times, if it cannot commit what an earlier run did. It undoes the earlier run,
+    /// and returns the result of the last. The closure therefore has no other effects than those on the transaction.
+    ///
+    /// - Parameter scope: what the closure is about to use. Called only by a store that makes use of it: one that would
+    ///   wait for each row may fetch them all beforehand.
+    func transaction<Result: Sendable>(
+        touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
+    ) throws -> Result
 }
 
 extension RecordStore {
@@ -74,7 +86,16 @@ extension RecordStore {
         try records(request, within: .page, in: namespace)
     }
 
-    package func prepare(_ records: () -> [RecordAddress]) {}
+    /// Runs the closure in a transaction that may touch anything.
+    package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
+        try transaction(touching: { .wholeStore }, body)
+    }
+
+    /// The store is in this process.
+    package var answersAtOnce: Bool { true }
+
+    /// One writer.
+    package var lanes: Int { 1 }
 
     /// A store without access control.
     package func accessRows() throws(StoreError) -> [AccessRow] { [] }

@@ -1,6 +1,6 @@
 package import FreshetWire
 
-/// The only write transaction of a store. Valid within the closure that gets it.
+/// A write transaction of a store, the only one that touches its namespaces. Valid within the closure that gets it.
 package protocol RecordTransaction: AnyObject {
     /// The transaction's view of one namespace. The first write makes the namespace.
     func namespace(_ namespace: Namespace) throws -> any NamespaceTransaction

@@ -1,7 +1,7 @@
 internal import FreshetSQLite
 package import FreshetWire
 
-/// A failure of a store. After any of them nothing of the transaction is stored.
+/// A failure of a store. After any of them but ``outcomeUnknown(path:reason:)`` nothing of the transaction is stored.
 package enum StoreError: Error, Hashable, Sendable {
     /// The directory's parent is not there: make it.
     case missingDirectory(path: String)
@@ -21,6 +21,9 @@ package enum StoreError: Error, Hashable, Sendable {
     case full(path: String)
     /// The namespace has used up its 2^53−1 revisions: drop it, or go on in another.
     case revisionsExhausted(Namespace)
+    /// The connection to the store was lost while it committed, and the store could not be asked since: all of the
+    /// transaction is stored, or nothing. Read before anything is sent again that has no number.
+    case outcomeUnknown(path: String, reason: String)
     /// Anything else: the reason says what.
     case failed(path: String, reason: String)
 }
@@ -47,6 +50,8 @@ extension StoreError: CustomStringConvertible {
             "The disk or the quota behind \(path) is full. Make room; acknowledged writes are stored, and all others can be sent again."
         case .revisionsExhausted(let namespace):
             "The namespace \(namespace) has used up its revisions (2^53-1). Drop it, or go on in another."
+        case .outcomeUnknown(let path, let reason):
+            "\(path) did not say whether it has committed (\(reason)). The latest writes are stored or not; numbered ones can be sent again."
         case .failed(let path, let reason):
             "\(path): \(reason)"
         }
@@ -59,6 +64,10 @@ extension StoreError: CustomStringConvertible {
             Problem(.storageFull, "The server's disk is full, so nothing was stored. Send it again once there is room.")
         case .revisionsExhausted:
             Problem(.storageFailed, description)
+        case .outcomeUnknown:
+            Problem(
+                .storageFailed,
+                "The store did not say whether this is stored. Read before you send it again; a numbered write can be sent again as it is.")
         default:
             Problem(.storageFailed, "The server's store failed, so nothing was stored; its log says why. Send it again later.")
         }

@@ -20,7 +20,9 @@ package struct GroupCommit: Sendable {
     /// Commits submissions at once, or none: all, or those up to the one at which ``WriteApplier/touched`` has reached
     /// `room` or the deadline has passed, but at least one.
     ///
-    /// If the store fails, no submission has had an effect, each is refused with the problem, and the error is thrown.
+    /// If the store fails, no submission has had an effect, each is refused with the problem, and the error is thrown;
+    /// after ``StoreError/outcomeUnknown(path:reason:)`` all or none have had theirs. The store may run the submissions
+    /// again after it has undone an earlier run: no owner is notified of that one.
     ///
     /// - Parameters:
     ///   - quotas: those of each namespace. A submission that exceeds one is refused alone.
@@ -29,9 +31,9 @@ package struct GroupCommit: Sendable {
         _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, quotas: Quotas.Space = Quotas.Space(),
         room: Int = GroupCommit.room, deadline: TransactionDeadline = .none
     ) throws(StoreError) -> GroupCommit {
-        store.prepare { submissions.flatMap(\.records) }
         do {
-            return try store.transaction { transaction in
+            return try store.transaction(touching: { TransactionScope(of: submissions, valueLimit: editLimit, room: room) }) {
+                transaction in
                 var context = Submission.Context(
                     transaction: transaction, time: time, editLimit: editLimit, quotas: quotas, room: room, deadline: deadline)
                 var completions: [Submission.Completion] = []

@@ -23,7 +23,8 @@ extension Submission {
             )
         }
         let (client, epoch) = (batch.client, batch.epoch)
-        var submission = Submission(writes: items.count, bytes: bytes, then: completion) { context in
+        return Submission(writes: items.count, bytes: bytes, reaching: .batch(items, by: client, in: namespace), then: completion) {
+            context in
             let limit = context.editLimit
             let committed = try context.write(
                 to: namespace, by: access, adding: NamespaceUsage(bounding: items.lazy.map(\.operation), editLimit: limit, isNumbered: true)
@@ -34,8 +35,6 @@ extension Submission {
             return Committed(
                 committed.result.map { $0.decided.map(\.outcome) }, committed.cursor, lastWrite: try? committed.result.get().lastWrite)
         }
-        submission.batch = (items, namespace)
-        return submission
     }
 
     /// `PUT`, `PATCH`, `DELETE`.
@@ -61,7 +60,7 @@ extension Submission {
         _ scopes: [InvalidationScope], in namespace: Namespace, by access: WriteAccess?,
         then completion: @escaping @Sendable (Committed<Revision>) -> Void
     ) -> Submission {
-        Submission(writes: scopes.count, then: completion) { context in
+        Submission(writes: scopes.count, reaching: .namespace(namespace), then: completion) { context in
             try context.write(to: namespace, by: access) { try $0.invalidate(scopes) }
         }
     }
@@ -81,7 +80,7 @@ extension Submission {
     package static func drop(
         _ namespace: Namespace, then completion: @escaping @Sendable (Committed<Bool>) -> Void
     ) -> Submission {
-        Submission(then: completion) { context in
+        Submission(reaching: .namespace(namespace), then: completion) { context in
             let replaced = try context.transaction.namespace(namespace).state.epoch
             let existed = try context.transaction.drop(namespace)
             let cursor = try context.transaction.namespace(namespace).state.cursor
@@ -109,7 +108,7 @@ extension Submission {
     package static func renewEpoch(
         of namespace: Namespace, seed: UInt64, then completion: @escaping @Sendable (Committed<Bool>) -> Void
     ) -> Submission {
-        Submission(then: completion) { context in
+        Submission(reaching: .namespace(namespace), then: completion) { context in
             let replaced = try context.transaction.namespace(namespace).state.epoch
             let exists = try context.transaction.renewEpoch(of: namespace, seed: seed)
             let cursor = try context.transaction.namespace(namespace).state.cursor
@@ -123,7 +122,7 @@ extension Submission {
     package static func forgetDeletes(
         of namespace: Namespace, limit: Int = 1_000, then completion: @escaping @Sendable (Committed<Compaction>) -> Void
     ) -> Submission {
-        Submission(writes: limit, then: completion) { context in
+        Submission(writes: limit, reaching: .namespace(namespace), then: completion) { context in
             let compaction = try context.transaction.forgetDeletes(of: namespace, limit: limit)
             return Committed(.success(compaction), try context.transaction.namespace(namespace).state.cursor)
         }
@@ -152,7 +151,7 @@ extension Submission {
     /// Commits a transaction without content, to check that the store can. Accepted in an overload too, since many
     /// writes do not mean that the store cannot.
     package static func probe(then completion: @escaping @Sendable (Committed<Void>) -> Void) -> Submission {
-        Submission(isVital: true, then: completion) { context in
+        Submission(isVital: true, reaching: .nothing, then: completion) { context in
             try context.transaction.touch()
             return Committed(.success(()), nil)
         }

@@ -22,10 +22,19 @@ package struct Submission: Sendable {
     /// The work: single writes, which come by the ten thousand, as values, the others as closures.
     enum Work: Sendable {
         case single(SubmittedWrite)
-        /// `perform` does the work and returns the completion, which is called once the transaction is on disk.
-        /// `refuse` notifies the owner that nothing was done.
+        /// `perform` does the work and returns the completion, which is called once the transaction is on disk. It may be
+        /// called several times, for one that was undone. `refuse` notifies the owner that nothing was done.
         case other(
-            perform: @Sendable (inout Context) throws -> @Sendable () -> Void, refuse: @Sendable (Problem) -> Void)
+            Reach, perform: @Sendable (inout Context) throws -> @Sendable () -> Void, refuse: @Sendable (Problem) -> Void)
+    }
+
+    /// What the work may use.
+    enum Reach: Sendable {
+        case nothing
+        case namespace(Namespace)
+        case batch([NumberedWrites.Item], by: ClientIdentifier, in: Namespace)
+        /// Any namespace, and rows that belong to none.
+        case wholeStore
     }
 
     /// Notifies an owner once the transaction is on disk.
@@ -46,8 +55,6 @@ package struct Submission: Sendable {
     /// Whether the submission is accepted however much waits: for the server's internal ones, which cost little.
     let isVital: Bool
     private let work: Work
-    /// The items of a batch and their namespace.
-    var batch: (items: [NumberedWrites.Item], namespace: Namespace)?
 
     init(_ load: WriteLoad, isVital: Bool = false, _ work: Work) {
         self.load = load
@@ -56,12 +63,13 @@ package struct Submission: Sendable {
     }
 
     init<Value>(
-        writes: Int = 1, bytes: Int = 0, isVital: Bool = false, then completion: @escaping @Sendable (Committed<Value>) -> Void,
+        writes: Int = 1, bytes: Int = 0, isVital: Bool = false, reaching reach: Reach = .wholeStore,
+        then completion: @escaping @Sendable (Committed<Value>) -> Void,
         _ work: @escaping @Sendable (inout Context) throws -> Committed<Value>
     ) {
         self.init(
             WriteLoad(writes: writes, bytes: bytes), isVital: isVital,
-            .other { context in
+            .other(reach) { context in
                 let committed = try work(&context)
                 return { completion(committed) }
             } refuse: {
@@ -69,18 +77,19 @@ package struct Submission: Sendable {
             })
     }
 
-    /// The records that the submission writes to.
-    var records: [RecordAddress] {
-        if case .single(let write) = work { return [write.record] }
-        guard let batch else { return [] }
-        return batch.items.map { RecordAddress(namespace: batch.namespace, key: $0.key) }
+    /// Adds what the work uses to the parts of a scope.
+    func add(to parts: inout TransactionScope.Parts) {
+        switch work {
+        case .single(let write): write.add(to: &parts)
+        case .other(let reach, _, _): parts.add(reach)
+        }
     }
 
     /// Does the work, within the transaction.
     func perform(_ context: inout Context) throws -> Completion {
         switch work {
         case .single(let write): .single(write, try write.perform(&context))
-        case .other(let perform, _): .other(try perform(&context))
+        case .other(_, let perform, _): .other(try perform(&context))
         }
     }
 
@@ -88,7 +97,7 @@ package struct Submission: Sendable {
     func refuse(_ problem: Problem) {
         switch work {
         case .single(let write): write.completion(Committed(.failure(problem), nil))
-        case .other(_, let refuse): refuse(problem)
+        case .other(_, _, let refuse): refuse(problem)
         }
     }
 }

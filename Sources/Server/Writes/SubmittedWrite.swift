@@ -10,7 +10,11 @@ final class SubmittedWrite: Sendable {
     private let flaw: Problem?
     let completion: @Sendable (Committed<SingleReceipt>) -> Void
 
-    var record: RecordAddress { RecordAddress(namespace: namespace, key: write.key) }
+    /// Adds what the write uses to the parts of a scope.
+    func add(to parts: inout TransactionScope.Parts) {
+        parts.add(write.operation, to: write.key, in: namespace)
+        if let author = write.author { parts.add(author.write...author.write, of: author.client, in: namespace) }
+    }
 
     init(
         _ write: SingleWrite, _ namespace: Namespace, by access: WriteAccess?,

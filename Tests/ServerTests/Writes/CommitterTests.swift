@@ -12,11 +12,13 @@ import Testing
         let entered = DispatchSemaphore(value: 0)
         let failure = Mutex<StoreError?>(nil)
 
-        func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
+        func transaction<Result: Sendable>(
+            touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
+        ) throws -> Result {
             entered.signal()
             gate.wait()
             if let failure = failure.withLock({ $0 }) { throw failure }
-            return try base.transaction(body)
+            return try base.transaction(touching: scope, body)
         }
 
         func namespaces(limit: Int) throws(StoreError) -> [Namespace] { base.namespaces(limit: limit) }

@@ -20,7 +20,9 @@ package final class MemoryRecordStore: RecordStore {
     /// Creates a store with the content of another when the back-up was made, its epochs included.
     package init(restoring backup: Backup) { content = Mutex(MemoryRecordTransaction(backup.image)) }
 
-    package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
+    package func transaction<Result: Sendable>(
+        touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
+    ) throws -> Result {
         try content.withLock { try $0.run(body) }
     }
 

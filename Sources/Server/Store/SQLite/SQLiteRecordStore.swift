@@ -41,9 +41,10 @@ package final class SQLiteRecordStore: RecordStore {
         } catch { throw StoreError.from(error, path: path) }
     }
 
-    package func prepare(_ records: () -> [RecordAddress]) { prefetcher.prepare(records) }
-
-    package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
+    package func transaction<Result: Sendable>(
+        touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
+    ) throws -> Result {
+        prefetcher.prepare { scope().records.map(\.address) }
         let path = path
         return try writer.withLock { writer in
             do { return try lookups.whileWriting { try writer.transaction(body) } } catch let error as SQLiteError {
