@@ -14,6 +14,7 @@ import writers  # noqa: F401
 import memory
 import processor  # noqa: F401
 import handshakes  # noqa: F401
+import quotas  # noqa: F401
 import browsers  # noqa: F401
 import single  # noqa: F401
 import together  # noqa: F401

@@ -38,6 +38,7 @@ public struct Meaning: Hashable, Sendable {
     /// The comparisons in the order in which they are shown, with their headings.
     public static let comparisons: [(name: String, heading: String)] = [
         ("fanout", "One change to many, by long poll"), ("sse", "One change to many, by server-sent events"),
+        ("tokens", "One change to many, each with its own key or token; the peer takes the same requests and checks nothing"),
         ("waiters", "Waiting clients"), ("writes", "Durable writes, 64 connections"), ("reads", "Reads, 64 connections"),
         ("latency", "From device to device"), ("catch-up", "A new device"), ("growth", "Growth"), ("cold-start", "Start"),
         ("overload", "Overload: 1,000 writers and 9,000 waiters at once; a storm is of writers with 100 writes in each request"),
@@ -56,7 +57,7 @@ public struct Meaning: Hashable, Sendable {
 
     private static let peers = [
         "floor": "the floor in C", "nchan": "nginx with nchan", "redis": "Redis", "redis-pipelined": "Redis, 16 in a pipeline",
-        "etcd": "etcd",
+        "etcd": "etcd", "open": "itself, without rights",
         "hummingbird": "Hummingbird, a constant", "nginx": "nginx, a file", "quiet": "itself, without the writers",
         "mutex-dictionary-ns": "a dictionary behind a mutex", "nscache-ns": "NSCache", "lrucache-ns": "LRUCache",
         "one-million-per-second": "one thread", "s3fifo": "S3-FIFO of libcachesim", "lru": "LRU of libcachesim",
@@ -93,6 +94,17 @@ public struct Meaning: Hashable, Sendable {
             Entry("sse", "sse-#-p99-ms", "# waiting: 99 of 100 have it", "ms"),
             Entry("sse", "sse-#-last-ms", "# waiting: the last one has it", "ms"),
             Entry("sse", "sse-#-memory-kib", "# waiting: memory for each", "KiB"),
+            Entry(
+                "tokens", "tokens-#-keys-cpu-us",
+                "# waiting, each with its own key: the server's processor time for a delivery and its poll", "µs",
+                aims: ["open": "≤ 1.05"]),
+            Entry(
+                "tokens", "tokens-#-classes-cpu-us", "# waiting, keys of 100 different rights: processor time for a delivery and its poll",
+                "µs"),
+            Entry(
+                "tokens", "tokens-#-jwt-cpu-us",
+                "# waiting, each with its own token of 700 bytes: processor time for a delivery and its poll",
+                "µs", aims: ["open": "≤ 1.05"]),
             Entry("waiters", "waiters-#-memory-kib", "# waiting: memory for each", "KiB", aims: ["": "≤ 1.5"]),
             Entry("waiters", "waiters-#-missed", "# waiting: changes that a client missed, or received out of order", "", aims: ["": "0"]),
             Entry(

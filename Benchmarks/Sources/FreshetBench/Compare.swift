@@ -8,7 +8,7 @@ struct Compare: AsyncParsableCommand {
     enum Comparison: String, CaseIterable, ExpressibleByArgument {
         case fanout, sse, waiters, writes, reads, latency
         case catchUp = "catch-up"
-        case growth
+        case growth, tokens
         case coldStart = "cold-start"
         case overload, kit
     }
@@ -60,6 +60,7 @@ struct Compare: AsyncParsableCommand {
         case .latency: try await LatencyComparison(environment: environment).measure()
         case .catchUp: try await CatchUpComparison(environment: environment, filling: filling).measure()
         case .growth: try GrowthComparison(environment: environment, filling: filling).measure()
+        case .tokens: try TokenComparison(environment: environment).measure()
         case .coldStart: try GrowthComparison(environment: environment, filling: filling).coldStart()
         case .overload: try OverloadComparison(environment: environment).measure()
         case .kit: try await KitComparison(environment: environment).measure()

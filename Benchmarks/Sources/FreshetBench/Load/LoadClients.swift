@@ -37,19 +37,31 @@ struct LoadClients {
     private var events = [epoll_event](repeating: epoll_event(), count: 512)
     private var number = 0
     private var isPublisherWatched = false
+    private let publisherFields: String
 
-    init(port: UInt16, namespace: String, waiting: Int) throws {
+    /// - Parameters:
+    ///   - fields: further fields of each waiting client's requests, by its number.
+    ///   - publisherFields: those of the client that makes the changes.
+    init(port: UInt16, namespace: String, waiting: Int, fields: (Int) -> String = { _ in "" }, publisherFields: String = "") throws {
         self.namespace = namespace
+        self.publisherFields = publisherFields
         poller = epoll_create1(Int32(O_CLOEXEC))
         guard poller >= 0 else { throw LoadError.system("epoll_create1", errno) }
         publisher = try Connection(port: port)
         // The first write makes the namespace; every client begins at the position of its answer.
-        try publisher.ask(HTTPRequest.put("/v1/\(namespace)/records/start/0", "0"))
+        try publisher.ask(HTTPRequest.put("/v1/\(namespace)/records/start/0", "0", fields: publisherFields))
         guard let start = publisher.field("Freshet-Cursor") else { throw LoadError.noCursor }
         waiters.reserveCapacity(waiting)
         for index in 0..<waiting {
-            let connection = try Connection(port: port, source: 1 + index / 6_000)
-            waiters.append(WaitingClient(connection: connection, cursor: start))
+            var connection = try Connection(port: port, source: 1 + index / 6_000)
+            let fields = fields(index)
+            var cursor = start
+            if !fields.isEmpty {
+                // The position of a reader with rights contains them, so each gets its own.
+                try connection.ask(HTTPRequest.get("/v1/\(namespace)/changes?since=now&collection=w", fields: fields))
+                cursor = connection.field("Freshet-Cursor") ?? start
+            }
+            waiters.append(WaitingClient(connection: connection, cursor: cursor, fields: fields))
             try watch(connection, UInt64(index))
             try waiters[index].poll(namespace)
         }
@@ -92,7 +104,7 @@ struct LoadClients {
                 sent = .now
                 answered = nil
                 due = .now + interval
-                try publisher.send(HTTPRequest.put("/v1/\(namespace)/records/w/\(number)", "\(number)"))
+                try publisher.send(HTTPRequest.put("/v1/\(namespace)/records/w/\(number)", "\(number)", fields: publisherFields))
                 if !isPublisherWatched { try watch(publisher, Self.publisherMark) }
                 isPublisherWatched = true
             }
@@ -186,7 +198,9 @@ struct LoadClients {
     /// Polls the server until it reports that all clients wait, and so that all handshakes are done.
     private mutating func awaitWaiting() throws {
         for _ in 0..<10_000 {
-            if try publisher.ask(HTTPRequest.get("/v1/\(namespace)")).contains("\"waiting\":\(waiters.count)") { return }
+            if try publisher.ask(HTTPRequest.get("/v1/\(namespace)", fields: publisherFields)).contains("\"waiting\":\(waiters.count)") {
+                return
+            }
             usleep(2_000)
         }
         throw LoadError.notWaiting

@@ -6,14 +6,17 @@ struct WaitingClient {
     private(set) var seen = 0
     /// Changes that arrived twice, or out of order.
     private(set) var disordered = 0
+    /// Fields of each of its requests.
+    private let fields: String
 
-    init(connection: Connection, cursor: String) {
+    init(connection: Connection, cursor: String, fields: String = "") {
         self.connection = connection
         self.cursor = cursor
+        self.fields = fields
     }
 
     mutating func poll(_ namespace: String) throws {
-        try connection.send(HTTPRequest.get("/v1/\(namespace)/changes?since=\(cursor)&wait=60&collection=w"))
+        try connection.send(HTTPRequest.get("/v1/\(namespace)/changes?since=\(cursor)&wait=60&collection=w", fields: fields))
     }
 
     /// Whether a complete answer arrived.

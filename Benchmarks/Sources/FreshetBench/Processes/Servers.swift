@@ -21,8 +21,8 @@ final class RunningServer {
 
 extension BenchmarkEnvironment {
     /// Ours, with its defaults. `data` is a folder's name; its content is kept.
-    func freshet(_ data: String) throws -> RunningServer {
-        let child = try ChildProcess([program, "serve", "--port", "0", "--data", "\(folder)/\(data)"], log: log)
+    func freshet(_ data: String, options: [String] = ["--port", "0"]) throws -> RunningServer {
+        let child = try ChildProcess([program, "serve", "--data", "\(folder)/\(data)"] + options, log: log)
         guard let line = child.readLine(), let port = line.split(separator: ":").last.flatMap({ UInt16($0) }) else {
             throw BenchError.ended("freshet serve", log: log)
         }
