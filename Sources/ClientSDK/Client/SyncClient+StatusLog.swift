@@ -7,9 +7,8 @@ extension SyncClient.Status {
         var text: String
     }
 
-    /// The lines that report how the contact with the server changed: one when it is lost and one when it is back,
-    /// whatever fails in between, so that a long outage does not fill a log. The text of a failure may differ from one
-    /// attempt to the next.
+    /// The lines that report how the contact with the server changed: one when it is lost and one when it is back, so
+    /// that a long outage does not fill a log. The failures of later attempts may have other texts.
     func messages(after before: Self) -> [Message] {
         // A client that stops has neither.
         guard connection != .stopped else { return [] }

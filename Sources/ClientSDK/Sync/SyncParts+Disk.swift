@@ -1,7 +1,7 @@
 import FreshetWire
 
 extension SyncParts {
-    /// Tells the part whose plan the disk did not take.
+    /// Informs the part whose plan the disk did not take.
     mutating func notStored(_ plan: TransactionPlan, _ failure: DiskFailure, _ turn: inout Turn) {
         switch plan.onCommit {
         case .page:

@@ -7,7 +7,7 @@ import HTTPTypes
 ///
 /// Its proxy's lock guards it. Each event ends with ``advanceAndFlush()``.
 final class ProxiedConnection {
-    /// What becomes of the current request's response.
+    /// The fate of the current request's response.
     enum Treatment {
         case pass
         /// The connection ends in place of the response.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// What a client writes into its log when contact is lost and back.
+/// The lines in a client's log when contact is lost and back.
 @Suite("The log of a client's contact") struct StatusLogTests {
     private let since = Timestamp(milliseconds: 0)
 
@@ -11,7 +11,7 @@ import Testing
         zip(statuses, statuses.dropFirst()).flatMap { before, after in after.messages(after: before).map { "\($0.level): \($0.text)" } }
     }
 
-    @Test("has one line for an outage and one for its end, whatever fails in between")
+    @Test("has one line for an outage and one for its end, though attempts fail in different ways")
     func outage() {
         // Given a client that loses the server, whose attempts fail in different ways
         let first = ClientError.unreachable("refused")

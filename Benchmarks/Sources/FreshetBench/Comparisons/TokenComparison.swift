@@ -1,7 +1,7 @@
 import Figures
 import Foundation
 
-/// One change delivered to many waiting clients, each with a credential of its own, beside a server that takes the same
+/// One change delivered to many waiting clients, each with a separate credential, beside a server that takes the same
 /// requests and checks nothing.
 struct TokenComparison {
     private enum Credentials: CaseIterable {
