@@ -20,6 +20,7 @@ extension DiskTier {
             }
             if transaction.removesRecords { try removeRecords() }
             let skipped = try apply(transaction.entries)
+            if let unreadable = UnreadableRecords(transaction.entries), try removeRecords(unreadable) { hasErased = true }
             for operation in transaction.outbox { try apply(operation) }
             for operation in transaction.rejections { try apply(operation) }
             for change in transaction.state { next.apply(change) }
@@ -28,7 +29,7 @@ extension DiskTier {
             return skipped
         }
         state = next
-        hasErased = erases && transaction.erases(skipping: skipped)
+        hasErased = hasErased || erases && transaction.erases(skipping: skipped)
         return skipped
     }
 
@@ -250,14 +251,29 @@ extension DiskTier {
     private func removeRecords() throws {
         try empty(["entry", "used", "watermark"])
         for row in try outbox() where !row.isPending { try apply(OutboxOperation.remove(row.writeID)) }
-        for var rejection in try rejections() where rejection.problem.current != nil {
-            rejection.problem.current = nil
-            try connection.withStatement("UPDATE rejection SET size = ?2, row = ?3 WHERE receipt = ?1") { statement in
-                try statement.bind(1, rejection.writeID.number)
-                try statement.bind(2, rejection.size)
-                try statement.bind(3, rejection.json)
-                try statement.run()
-            }
+        for rejection in try rejections() { try removeRecord(of: rejection) }
+    }
+
+    /// Removes the records from rejected writes. Returns whether there were any.
+    private func removeRecords(_ unreadable: UnreadableRecords) throws -> Bool {
+        var hasRemoved = false
+        for rejection in try rejections() where unreadable.include(rejection.key, isHeld: try entry(rejection.key) != nil) {
+            if try removeRecord(of: rejection) { hasRemoved = true }
+        }
+        return hasRemoved
+    }
+
+    @discardableResult
+    private func removeRecord(of rejection: RejectedWrite) throws -> Bool {
+        guard rejection.problem.current != nil else { return false }
+        var rejection = rejection
+        rejection.problem.current = nil
+        return try connection.withStatement("UPDATE rejection SET size = ?2, row = ?3 WHERE receipt = ?1") { statement in
+            try statement.bind(1, rejection.writeID.number)
+            try statement.bind(2, rejection.size)
+            try statement.bind(3, rejection.json)
+            try statement.run()
+            return true
         }
     }
 

@@ -51,11 +51,16 @@ extension Engine {
             if transaction.removesEntries { reader.resume() }
             checksDiskLimit = true
             submit(.committed(transaction.id, skipped: skipped))
-            if transaction.removesEntries || !transaction.rejections.isEmpty { rejections.send(()) }
+            if transaction.removesEntries || !transaction.rejections.isEmpty || losesRejectedRecords(transaction) { rejections.send(()) }
         } catch {
             guard let failure = diskFailure(error) else { return }
             submit(.commitFailed(transaction.id, failure))
         }
+    }
+
+    /// Whether rejected writes may have lost the records that they met.
+    private func losesRejectedRecords(_ transaction: DiskTransaction) -> Bool {
+        statusBroadcaster.status.rejectedWrites > 0 && UnreadableRecords(transaction.entries) != nil
     }
 
     private func loadCachedKeys(_ query: CachedKeyQuery) {

@@ -90,7 +90,7 @@ extension PlanBuilder {
 
     /// Returns the position before which entries that the pass has not confirmed are removed: for a reader of a part all of them. Those
     /// beyond the position may be of a former token, and the feed brings the readable ones again.
-    private static func end(of cursor: Cursor) -> Cursor {
+    static func end(of cursor: Cursor) -> Cursor {
         cursor.rights == nil ? cursor : Cursor(epoch: cursor.epoch, revision: .maximum)
     }
 

@@ -105,7 +105,7 @@ extension PlanBuilder {
     }
 
     mutating func addEndOfRevalidation(at cursor: Cursor) {
-        finishPass(state.pass, at: cursor)
+        finishPass(state.pass, at: Self.end(of: cursor))
         change(.revalidation(.complete))
         removeIncluded()
     }

@@ -30,6 +30,7 @@ package struct VolatileStore: Sendable {
         if let client = transaction.clear { self = VolatileStore(client: client) }
         if transaction.removesRecords { removeRecords() }
         let skipped = transaction.entries.indices.filter { !apply(transaction.entries[$0]) }
+        if let unreadable = UnreadableRecords(transaction.entries) { removeRecords(unreadable) }
         for operation in transaction.outbox {
             switch operation {
             case .put(let row): rows[row.writeID] = row
@@ -51,6 +52,13 @@ package struct VolatileStore: Sendable {
         (entries, watermarks) = ([:], [:])
         rows = rows.filter { $0.value.isPending }
         for index in rejections.indices { rejections[index].problem.current = nil }
+    }
+
+    private mutating func removeRecords(_ unreadable: UnreadableRecords) {
+        for index in rejections.indices {
+            let key = rejections[index].key
+            if unreadable.include(key, isHeld: entries[key] != nil) { rejections[index].problem.current = nil }
+        }
     }
 
     /// Returns the cached keys that a query selects. O(number of entries).

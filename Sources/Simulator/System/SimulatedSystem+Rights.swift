@@ -139,6 +139,10 @@ extension SimulatedSystem {
             throw Oracle.InvariantFailure(
                 .withinRights, "\(key) is held, and may not be read by the device's tokens since the last answer of the feed")
         }
+        for rejection in device.store.rejections where rejection.problem.current != nil {
+            guard !readable.contains(where: { $0.contains(rejection.key) }) else { continue }
+            throw Oracle.InvariantFailure(.withinRights, "a rejected write holds \(rejection.key), which the device's tokens may not read")
+        }
     }
 }
 

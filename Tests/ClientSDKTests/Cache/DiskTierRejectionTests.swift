@@ -13,14 +13,16 @@ import Testing
         try DiskTier(directory: directory.path, namespace: Sample.namespace, client: Sample.client)
     }
 
-    private func rejected(_ number: Int64, _ operation: WriteOperation = .put(Sample.json("1"))) -> RejectedWrite {
+    private func rejected(_ number: Int64, of key: String = "notes/ä", _ operation: WriteOperation = .put(Sample.json("1")))
+        -> RejectedWrite
+    {
         let problem = Problem(
             .preconditionFailed, "the record has changed",
             current: Record(
-                key: Sample.key("notes/ä"), revision: Revision(7) ?? .zero, content: Sample.json("{}"), modified: Timestamp(milliseconds: 5)
+                key: Sample.key(key), revision: Revision(7) ?? .zero, content: Sample.json("{}"), modified: Timestamp(milliseconds: 5)
             ))
         return RejectedWrite(
-            Sample.row(number, "notes/ä", operation), problem, at: Timestamp(milliseconds: 4_000 + number))
+            Sample.row(number, key, operation), problem, at: Timestamp(milliseconds: 4_000 + number))
     }
 
     private func apply(_ operations: [RejectionOperation], clear: ClientIdentifier? = nil, to tier: DiskTier) throws {
@@ -34,7 +36,7 @@ import Testing
             .delete, .put(Content(bytes: [0, 255], type: "image/png")), .patch(Array(#"{"a":null}"#.utf8)),
             .increment(path: try JSONPointer("/n"), by: .integer(-3)),
         ]
-        var writes = operations.enumerated().map { rejected(Int64(9 - $0), $1) }
+        var writes = operations.enumerated().map { rejected(Int64(9 - $0), of: "notes/ä", $1) }
         writes[1].policy = .rejectIfChanged
         writes[2].policy = .merge(MergeName("näme"))
         try apply(writes.map { .put($0) }, to: try open())
@@ -59,6 +61,36 @@ import Testing
         try apply([], clear: try ClientIdentifier("next"), to: tier)
         // Then
         #expect(try tier.rejections().isEmpty && tier.load().rejections.isEmpty)
+    }
+
+    @Test(
+        "they lose the records that the device may not read any more, and nothing else, on both kinds of disk",
+        arguments: [
+            ([.evict(.key(Sample.key("notes/b")), before: Cursor(epoch: Sample.epoch, revision: .maximum))], [1, 3]),
+            ([.evict(.collection("notes", prefix: ""), before: Cursor(epoch: Sample.epoch, revision: .maximum))], [3]),
+            ([.finishPass(2, at: Cursor(epoch: Sample.epoch, revision: .maximum))], [1]),
+            ([.evict(.key(Sample.key("notes/b")), before: Sample.cursor(9)), .finishPass(2, at: Sample.cursor(9))], [1, 2, 3]),
+        ] as [([EntryOperation], [Int64])])
+    func unreadable(operations: [EntryOperation], keeping kept: [Int64]) throws {
+        // Given rejected writes of three keys, of which the present pass has brought one
+        let writes = [rejected(1, of: "notes/a"), rejected(2, of: "notes/b"), rejected(3, of: "texts/c")]
+        let given = DiskTransaction(
+            id: TransactionID(1), entries: [.put(Sample.entry("notes/a", 1, pass: 2), onlyIfCached: false)],
+            rejections: writes.map { .put($0) })
+        let tier = try open()
+        var volatile = VolatileStore(client: Sample.client)
+        _ = (try tier.apply(given), volatile.commit(given))
+        // When
+        let transaction = DiskTransaction(id: TransactionID(2), entries: operations)
+        _ = (try tier.apply(transaction), volatile.commit(transaction))
+        // Then
+        let expected = writes.map { write in
+            var write = write
+            if !kept.contains(write.number) { write.problem.current = nil }
+            return write
+        }
+        #expect(try tier.rejections() == expected && volatile.rejections == expected)
+        #expect(try tier.load().rejections.map(\.size) == expected.map(\.size))
     }
 
     @Test("a file of the version before is brought along, with its writes")

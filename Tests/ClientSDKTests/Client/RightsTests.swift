@@ -1,5 +1,6 @@
 import FoundationEssentials
 import FreshetClient
+import FreshetFaultProxy
 import FreshetServer
 import FreshetTestSupport
 import FreshetWire
@@ -27,8 +28,10 @@ import Testing
             fixture = try ServerFixture(configuration)
         }
 
-        func client(at path: String, _ change: (inout SyncClient.Configuration) -> Void = { _ in }) throws -> SyncClient {
-            try fixture.client(storage: .directory(path)) { configuration in
+        func client(
+            at path: String, throughProxy: Bool = false, _ change: (inout SyncClient.Configuration) -> Void = { _ in }
+        ) throws -> SyncClient {
+            try fixture.client(throughProxy: throughProxy, storage: .directory(path)) { configuration in
                 configuration.token = { _ in self.tokens[self.present.withLock { $0 }] }
                 configuration.hold = .seconds(1)
                 change(&configuration)
@@ -105,6 +108,39 @@ import Testing
         #expect(try await ids(client) == ["a1", "a2", "a3", "b1"])
         await client.stop()
         #expect(client.status.rights == nil)
+        await world.fixture.server.stop()
+    }
+
+    @Test("narrowed: rejected writes stay, without records that the device may not read any more", .timeLimit(.minutes(1)))
+    func rejections() async throws {
+        // Given a device that may read everything, and whose writes met other ones
+        let world = try World(in: directory, [Self.all, Self.part])
+        let ann = try world.client(at: directory.file("other"))
+        try await ann.start()
+        let client = try world.client(at: directory.file("device"), throughProxy: true)
+        try await client.start()
+        for id in ["a1", "b1"] { _ = try await within { try await ann.notes.setValue(Note(text: "0"), forKey: id).waitUntilConfirmed() } }
+        for id in ["a1", "b1"] { _ = try await first(of: client.notes.snapshots(forKey: id)) { $0.exists } }
+        world.fixture.proxy.refuse()
+        try await client.offline()
+        for id in ["a1", "b1"] {
+            _ = try await within { try await ann.notes.setValue(Note(text: "secret-\(id)"), forKey: id).waitUntilConfirmed() }
+            try await client.notes.setValue(Note(text: "mine-\(id)"), forKey: id, onConflict: .rejectIfChanged)
+        }
+        world.fixture.proxy.acceptAgain()
+        try await within { try await client.waitUntilDrained() }
+        #expect(try await client.rejections.all().allSatisfy { $0.problem.current != nil } && client.status.rejectedWrites == 2)
+        // When its token is replaced by one for a part
+        world.use(1, client)
+        _ = try await first(of: client.statuses, "part") { $0.rights?.read == ["notes/a*"] && $0.isLive && $0.isVerified }
+        // Then both writes wait for their user, and the record of one has left the device
+        let left = try await first(of: client.rejections) { $0.contains { $0.problem.current == nil } }
+        #expect(left.map(\.key.description) == ["notes/a1", "notes/b1"])
+        #expect(left.map { $0.problem.current != nil } == [true, false])
+        #expect(try left.map { try client.notes.value(of: $0)?.text } == ["mine-a1", "mine-b1"])
+        #expect(try !holds("secret-b1"))
+        await client.stop()
+        await ann.stop()
         await world.fixture.server.stop()
     }
 

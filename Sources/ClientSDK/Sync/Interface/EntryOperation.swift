@@ -12,13 +12,15 @@ package enum EntryOperation: Hashable, Sendable {
     /// Reports that the record is now at this revision, without its value (``Entry/withoutValue(_:over:keepsValue:)``).
     case withoutValue(Revalidation, keepsValue: Bool)
     /// Removes the rows in `scope` that are of another epoch than `before` or whose `asOf` is before its revision
-    /// (``Entry/isKnownOnly(before:)``).
+    /// (``Entry/isKnownOnly(before:)``). Before the greatest revision all leave, since the device may not read them any more:
+    /// see ``UnreadableRecords``.
     case evict(InvalidationScope, before: Cursor)
     /// Marks the rows in `scope` that are of the epoch of `at`, and whose `asOf` is before its revision, as
     /// invalidated there (``Entry/invalidate(at:)``).
     case invalidate(InvalidationScope, at: Cursor)
     /// Ends a pass. Of the rows whose `pass` is lower than this, removes those that are of another epoch than `at` or
     /// whose `asOf` is before its revision (``Entry/isKnownOnly(before:)``), and raises the `pass` of the others: the
-    /// feed continues from `at`, so it reports every later change.
+    /// feed continues from `at`, so it reports every later change. For a reader of a part, `at` has the greatest revision: see
+    /// ``UnreadableRecords``.
     case finishPass(Int64, at: Cursor)
 }
