@@ -78,7 +78,8 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         self.deliver = deliver
     }
 
-    /// Asks for a reader that holds no entry. The entry that is returned with the decision can cancel the wait.
+    /// Asks for a reader that holds no entry. The entry that is returned with the decision can cancel the wait. Opens the
+    /// feed if it is not open, which reads the store.
     func ask(
         _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, isVerified: Bool = false, deadline: Int64?,
         now: Int64
@@ -90,6 +91,19 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
             }
             try open(entry, namespace)
         }
+    }
+
+    /// Asks as ``ask(_:_:in:_:isVerified:deadline:now:)`` does; `nil` if the feed is not open.
+    func askIfOpen(
+        _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, deadline: Int64?, now: Int64
+    ) -> (PollDecision, Entry)? {
+        let entry = entry(for: namespace, now: now)
+        return entry.ask(since, subscription, reader, deadline: deadline, now: now).map { ($0, entry) }
+    }
+
+    /// The position of a namespace's feed; `nil` if it is not open.
+    func position(of namespace: Namespace) -> Cursor? {
+        directory.withLock { $0[namespace] }?.state.withLock { $0.feed?.head }
     }
 
     /// Opens the feed at the store's position. The entry is in the directory before the store is read: a later commit

@@ -2,12 +2,13 @@ import FreshetWire
 import Logging
 import Synchronization
 
-/// A store that several servers use, and their connection to each other.
+/// A store that is opened by others than the server, and its connection to the other servers that use it.
 package struct SharedStore: Sendable {
     package let store: any RecordStore
-    package let announcements: any CommitAnnouncements
+    /// `nil` if one server alone uses the store.
+    package let announcements: (any CommitAnnouncements)?
 
-    package init(_ store: any RecordStore, _ announcements: any CommitAnnouncements) {
+    package init(_ store: any RecordStore, _ announcements: (any CommitAnnouncements)? = nil) {
         self.store = store
         self.announcements = announcements
     }

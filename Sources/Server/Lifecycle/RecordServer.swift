@@ -51,8 +51,8 @@ public final class RecordServer: Sendable {
         shared = nil
     }
 
-    /// Creates one of several servers over a store. The store stays open when the server stops; the configuration's
-    /// `storage` and `isRestored` have no effect.
+    /// Creates a server over an open store, which several may share. The store stays open when the server stops; the
+    /// configuration's `storage` and `isRestored` have no effect.
     package init(
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), sharing store: SharedStore,
         environment: ServerEnvironment = .system, logger: Logger = Logger(label: "freshet.server")

@@ -57,6 +57,24 @@ final class Poll: RepeatedRequestHandler {
         if let decision = feed.ask(since, selection.subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
             return carryOut(decision, of: feed, exchange, isVerified: isVerified, deadline: deadline)
         }
+        // A verified poll is on the read queue already, any other on the event loop.
+        guard !isVerified, !core.store.answersAtOnce else {
+            return try askRegistry(reader, exchange, since: since, isVerified: isVerified, deadline: deadline, now: now)
+        }
+        if let (decision, entry) = core.feeds.askIfOpen(
+            since, selection.subscription, in: selection.namespace, reader, deadline: deadline, now: now)
+        {
+            return carryOut(decision, of: entry, exchange, isVerified: false, deadline: deadline)
+        }
+        later(exchange, isContinuation: false) { [self] in
+            try askRegistry(reader, exchange, since: since, isVerified: false, deadline: deadline, now: core.now())
+        }
+    }
+
+    /// Asks the namespace's feed, which may have to be opened by a read of the store.
+    private func askRegistry(
+        _ reader: FeedReader, _ exchange: Exchange, since: Since, isVerified: Bool, deadline: Int64, now: Int64
+    ) throws {
         let (decision, entry) = try core.feeds.ask(
             since, selection.subscription, in: selection.namespace, reader, isVerified: isVerified, deadline: deadline, now: now)
         carryOut(decision, of: entry, exchange, isVerified: isVerified, deadline: deadline)

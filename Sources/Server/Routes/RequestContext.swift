@@ -65,7 +65,7 @@ struct RequestContext: Sendable {
     func response(to error: any Error, at cursor: Cursor? = nil) -> Response {
         if let problem = error as? Problem, problem.status == 401 || problem.status == 403 { return refusal(problem) }
         core.noteDenial(error, to: session, of: endpoint, in: try? namespace(), request)
-        let position = cursor ?? (try? namespace()).flatMap { try? core.store.state(of: $0).cursor }
+        let position = cursor ?? (try? namespace()).flatMap(core.position)
         return core.response(to: error, at: position.map(issued), in: nil)
     }
 

@@ -24,6 +24,14 @@ extension Endpoint {
         }
     }
 
+    /// Whether the handler makes short reads of the store; see ``RecordStore/record(_:in:for:valueBytes:)``.
+    var isLookup: Bool {
+        switch self {
+        case .getRecord, .getClient, .getNamespace: true
+        default: false
+        }
+    }
+
     /// Whether only the operators' listener has the endpoint, if there is one.
     var isForOperators: Bool {
         switch self {

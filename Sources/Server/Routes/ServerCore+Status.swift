@@ -40,11 +40,15 @@ extension ServerCore {
         let namespace = try context.namespace()
         committer.submit(
             .drop(namespace) { [self] committed in
-                do {
-                    guard try committed.result.get() else { throw Problem(.notFound, "There is no namespace \(namespace)") }
-                    let status = try status(of: namespace)
-                    context.respond(Response(json: status.json, at: status.cursor), logging: [context.event(.namespaceDropped)])
-                } catch { context.fail(error, at: committed.cursor) }
+                switch (committed.result, committed.cursor) {
+                case (.success(true), let cursor?):
+                    // Nothing is left, so nothing has to be read where writers wait.
+                    let status = NamespaceStatus(
+                        namespace: namespace, cursor: cursor, records: 0, bytes: 0, waiting: feeds.waiting(in: namespace))
+                    context.respond(Response(json: status.json, at: cursor), logging: [context.event(.namespaceDropped)])
+                case (.success, let cursor): context.fail(Problem(.notFound, "There is no namespace \(namespace)"), at: cursor)
+                case (.failure(let problem), let cursor): context.fail(problem, at: cursor)
+                }
             })
     }
 

@@ -155,9 +155,15 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// The response to an error, with the namespace's position if there is one and the store can supply it.
+    /// The namespace's position for the response to an error, if it can be had at once. A store that does not answer at
+    /// once is not asked: the feed has the position, if it is open.
+    func position(of namespace: Namespace) -> Cursor? {
+        store.answersAtOnce ? try? store.state(of: namespace).cursor : feeds.position(of: namespace)
+    }
+
+    /// The response to an error, with the namespace's position if it can be had at once.
     func response(to error: any Error, at cursor: Cursor?, in namespace: Namespace?) -> Response {
-        let position = cursor ?? namespace.flatMap { try? store.state(of: $0).cursor }
+        let position = cursor ?? namespace.flatMap(position)
         if let refusal = error as? RateRefusal { return Response(refusal, at: position) }
         return Response(problem(error), at: position, retryAfter: environment.retryAfter())
     }
@@ -236,7 +242,15 @@ final class ServerCore: Sendable {
         return try? Namespace(String(segments[1]))
     }
 
+    /// The handler of an endpoint. One that makes short reads of the store runs on the event loop if the store answers at
+    /// once, and otherwise on the read queue: no loop waits for a store.
     private func handler(of endpoint: Endpoint) -> @Sendable (RequestContext) throws -> Void {
+        let handler = loopHandler(of: endpoint)
+        guard endpoint.isLookup, !store.answersAtOnce else { return handler }
+        return { context in context.later { try handler(context) } }
+    }
+
+    private func loopHandler(of endpoint: Endpoint) -> @Sendable (RequestContext) throws -> Void {
         switch endpoint {
         case .getRecord: getRecord
         case .putRecord: putRecord

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Tokens over HTTP") struct TokenTests {
+@Suite("Tokens over HTTP", .overBothStores) struct TokenTests {
     private static let keys = try? KeySet(TokenSigner.all.map { try $0.verificationKey(id: $0.algorithm.rawValue) })
 
     private static func fixed() throws -> RecordServerConfiguration { try TokenServer.configuration(.fixed(try #require(keys))) }

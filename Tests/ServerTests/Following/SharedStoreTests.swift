@@ -191,13 +191,3 @@ import Testing
         }
     }
 }
-
-extension TestServer {
-    /// One of several servers over a store.
-    fileprivate init(sharing store: SharedStore) throws {
-        var quiet = Logger(label: "test")
-        quiet.logLevel = .critical
-        server = RecordServer(RecordServerConfiguration(), sharing: store, logger: quiet)
-        port = try server.start().port
-    }
-}

@@ -5,7 +5,7 @@ import Testing
 @testable import FreshetServer
 
 /// The feed for readers who may not read everything.
-@Suite("Rights and the feed over HTTP") struct AccessFeedTests {
+@Suite("Rights and the feed over HTTP", .overBothStores) struct AccessFeedTests {
     private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","invalidate","create","drop","inspect"]}]"#
     private static let part = #"[{"ns":"shop","in":["a","b/x*"],"may":["read"]}]"#
 

@@ -7,7 +7,7 @@ import Testing
 @testable import FreshetServer
 
 /// Every endpoint with every kind of credential. A new endpoint does not compile without its row.
-@Suite("Access to each endpoint") struct AccessMatrixTests {
+@Suite("Access to each endpoint", .overBothStores) struct AccessMatrixTests {
     /// A request for an endpoint, within a collection of a namespace.
     private struct Sample {
         var target: String

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Keys and rights over HTTP") struct AccessTests {
+@Suite("Keys and rights over HTTP", .overBothStores) struct AccessTests {
     private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","invalidate","create","drop","inspect"]}]"#
 
     @Test("A write without a right is rejected by itself: its number is used, and the others are applied")

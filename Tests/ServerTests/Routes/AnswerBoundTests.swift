@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Answers of bounded size") struct AnswerBoundTests {
+@Suite("Answers of bounded size", .overBothStores) struct AnswerBoundTests {
     private static let json = [("Content-Type", "application/json")]
     /// The most bytes around the values of such an answer.
     private static let frame = 256 << 10

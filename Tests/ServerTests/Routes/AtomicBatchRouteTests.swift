@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Atomic batches on the pages of the feed") struct AtomicBatchRouteTests {
+@Suite("Atomic batches on the pages of the feed", .overBothStores) struct AtomicBatchRouteTests {
     /// Posts an atomic batch of five records, the first of which has the number `first`.
     private static func post(_ server: TestServer, from first: Int64 = 1, _ value: String = "1") async throws {
         let batch = WriteBatch(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Response fields for browsers") struct BrowserFieldTests {
+@Suite("Response fields for browsers", .overBothStores) struct BrowserFieldTests {
     private static let page = "<script>fetch('/v1/shop/records/c/secret')</script>"
 
     @Test(arguments: ["text/html", "image/svg+xml", "application/json"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("A client name of another principal, over HTTP") struct ClientNameRouteTests {
+@Suite("A client name of another principal, over HTTP", .overBothStores) struct ClientNameRouteTests {
     private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","create","inspect"]}]"#
     private static let write = #"[{"ns":"shop","in":["*"],"may":["read","write"]}]"#
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Requests at the edges of the OpenAPI document") struct ExactContractTests {
+@Suite("Requests at the edges of the OpenAPI document", .overBothStores) struct ExactContractTests {
     private static let json = [("Content-Type", "application/json")]
 
     @Test(

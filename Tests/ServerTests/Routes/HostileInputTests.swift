@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Requests that are made to do harm") struct HostileInputTests {
+@Suite("Requests that are made to do harm", .overBothStores) struct HostileInputTests {
     private static let json = [("Content-Type", "application/json")]
 
     private static func increments(_ path: String, from number: Int = 1, count: Int = 1) -> String {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("The last use of a key") struct KeyUseTests {
+@Suite("The last use of a key", .overBothStores) struct KeyUseTests {
     private let clock = TestClock()
     private static let day: Int64 = 86_400_000
 

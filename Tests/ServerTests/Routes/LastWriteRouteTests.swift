@@ -4,7 +4,7 @@ import Testing
 @testable import FreshetServer
 
 /// Responses that state the last decided write of a client.
-@Suite("The last write over HTTP") struct LastWriteRouteTests {
+@Suite("The last write over HTTP", .overBothStores) struct LastWriteRouteTests {
     /// A put, an increment, a refused write and a delete of nothing, by `till-1`; revisions 1 and 2 are taken.
     private static let batch = """
         {"client":"till-1","writes":[

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Reads that take long") struct LongReadRouteTests {
+@Suite("Reads that take long", .overBothStores) struct LongReadRouteTests {
     private static let json = [("Content-Type", "application/json")]
 
     /// A JSON text of so many bytes.

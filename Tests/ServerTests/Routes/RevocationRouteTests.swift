@@ -6,7 +6,7 @@ import Testing
 @testable import FreshetServer
 @testable import FreshetTrust
 
-@Suite("Revocations of tokens") struct RevocationRouteTests {
+@Suite("Revocations of tokens", .overBothStores) struct RevocationRouteTests {
     private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","create","inspect"]}]"#
     private let clock = TestClock()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("The store's identifier over HTTP") struct StoreFieldTests {
+@Suite("The store's identifier over HTTP", .overBothStores) struct StoreFieldTests {
     @Test("each answer about a namespace states it, errors and polls that waited included")
     func everyAnswerStatesIt() async throws {
         // Given

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Server-sent events") struct StreamRouteTests {
+@Suite("Server-sent events", .overBothStores) struct StreamRouteTests {
     /// An event as a reader takes it apart (WHATWG HTML §9.2.6).
     private struct Event {
         var id = ""

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("Tickets of streams") struct TicketTests {
+@Suite("Tickets of streams", .overBothStores) struct TicketTests {
     private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","create","inspect"]}]"#
     private static let stream = ("Accept", "text/event-stream")
 
@@ -31,7 +31,7 @@ import Testing
 
     @Test("A ticket opens one stream with the rights of its key, and no second one")
     func once() async throws {
-        try await AccessServer.with { server in
+        try await AccessServer.with(environment: TestClock().environment) { server in
             // Given a key that may read one collection
             let writer = try server.key(Self.all).field
             for collection in ["articles", "orders"] {
@@ -55,7 +55,7 @@ import Testing
 
     @Test("Only a stream of the ticket's namespace without Authorization reads a ticket")
     func place() async throws {
-        try await AccessServer.with { server in
+        try await AccessServer.with(environment: TestClock().environment) { server in
             let key = try server.key(#"[{"ns":"*","in":["*"],"may":["read","write","create","inspect"]}]"#).field
             let ticket = try await Self.ticket(server, key)
             // When other requests have the ticket
@@ -137,7 +137,7 @@ import Testing
 
     @Test("Tickets are bounded, and need a credential that may read")
     func bounds() async throws {
-        try await AccessServer.with { server in
+        try await AccessServer.with(environment: TestClock().environment) { server in
             let key = try server.key(Self.all).field
             let writer = try server.key(#"[{"ns":"shop","in":["*"],"may":["write"]}]"#).field
             for _ in 0..<32 { _ = try await Self.ticket(server, key) }

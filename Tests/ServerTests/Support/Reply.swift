@@ -13,6 +13,9 @@ struct Reply: Sendable {
 
     var cursor: Cursor? { self["Freshet-Cursor"].flatMap { try? Cursor($0) } }
 
+    /// Whether an error has the position that it should have. Over a store that does not answer at once it may have none.
+    var statesPosition: Bool { cursor != nil || StoreWatch.current != nil }
+
     /// The body as a message of the wire.
     func message<Message: WireMessage>(_ type: Message.Type = Message.self) throws -> Message { try Message(json: body) }
 

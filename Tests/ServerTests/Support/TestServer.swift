@@ -14,8 +14,20 @@ struct TestServer: Sendable {
     ) throws {
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        server = try RecordServer.running(configuration, environment: environment, logger: quiet)
-        port = server.address?.port ?? 0
+        if configuration.storage == .memory, let watch = StoreWatch.current {
+            server = RecordServer(configuration, sharing: SharedStore(watch.store()), environment: environment, logger: quiet)
+        } else {
+            server = RecordServer(configuration, environment: environment, logger: quiet)
+        }
+        port = try server.start().port
+    }
+
+    /// A server over an open store.
+    init(sharing store: SharedStore) throws {
+        var quiet = Logger(label: "test")
+        quiet.logLevel = .critical
+        server = RecordServer(RecordServerConfiguration(), sharing: store, logger: quiet)
+        port = try server.start().port
     }
 
     /// A client for a server that runs already.
