@@ -25,7 +25,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .usage: "the command was not written as it takes"
         case .data: "the input, or the database, is not what it should be"
         case .noInput: "the file to read is not there or cannot be read"
-        case .unavailable: "the server cannot be reached, or the port is taken"
+        case .unavailable: "the server cannot be reached, or the port is taken; or the outcome of a write is unknown"
         case .software: "the program met something that it does not expect"
         case .cannotCreate: "the data directory cannot be made or written"
         case .inputOutput: "reading or writing failed, or the disk is full"

@@ -17,7 +17,8 @@ extension CommandFailure {
     init(_ problem: Problem, status: Int? = nil) {
         var message = problem.description
         if let current = problem.current { message += " (it is at revision \(current.revision))" }
-        self.init(ExitStatus(httpStatus: status ?? problem.status), message)
+        // As after a lost connection: the write may be stored.
+        self.init(problem.code == .outcomeUnknown ? .unavailable : ExitStatus(httpStatus: status ?? problem.status), message)
     }
 
     /// The failure for a missing answer.

@@ -164,7 +164,8 @@ public final class SyncClient: Sendable {
     /// these records, and load them again.
     ///
     /// - Parameter scope: one record, a collection's ids with a prefix, or everything.
-    /// - Returns: the revision of the invalidation.
+    /// - Returns: the revision of the invalidation. It is sent once: if it throws, it may have had its effect all the same, and may be
+    ///   repeated.
     /// - Throws: ``ClientError/unreachable(_:)``, ``ClientError/intercepted(status:_:)``, ``ClientError/refused(_:)``,
     ///   ``ClientError/unauthorized``, ``ClientError/stopped``.
     @discardableResult

@@ -168,6 +168,18 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         if let after { read(entry, namespace, after: after) }
     }
 
+    /// Reads the store for all feeds, after a transaction whose outcome is not known: any of them may lack its changes. A
+    /// feed that is not open yet reads once it is.
+    func readAll() {
+        for (namespace, entry) in entries() {
+            let after = entry.state.withLock { state -> Cursor? in
+                state.isAnnounced = state.feed == nil
+                return state.feed?.requireRead()
+            }
+            if let after { read(entry, namespace, after: after) }
+        }
+    }
+
     /// The namespaces that have feeds, whose positions a server that has missed announcements compares with the store.
     var followed: [Namespace] { entries().map(\.0) }
 

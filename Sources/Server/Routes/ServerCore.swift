@@ -84,7 +84,11 @@ final class ServerCore: Sendable {
             now: environment.monotonicNanoseconds,
             onFailure: { error in
                 metrics.failedCommits.add()
-                logger.error("a transaction failed; nothing of it is stored", metadata: ["error": "\(error)"])
+                guard case .outcomeUnknown = error else {
+                    return logger.error("a transaction failed; nothing of it is stored", metadata: ["error": "\(error)"])
+                }
+                logger.error("a transaction is stored or not", metadata: ["error": "\(error)"])
+                feeds.readAll()
             },
             onCommit: { [creations] commits in
                 creations.note(commits)

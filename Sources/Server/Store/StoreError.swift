@@ -21,6 +21,10 @@ package enum StoreError: Error, Hashable, Sendable {
     case full(path: String)
     /// The namespace has used up its 2^53−1 revisions: drop it, or go on in another.
     case revisionsExhausted(Namespace)
+    /// The store cannot be reached, or is not the one that takes writes: try again later.
+    case unavailable(path: String, reason: String)
+    /// Others have held for too long what the transaction has to lock: try again later.
+    case overloaded(path: String, reason: String)
     /// The connection to the store was lost while it committed, and the store could not be asked since: all of the
     /// transaction is stored, or nothing. Read before anything is sent again that has no number.
     case outcomeUnknown(path: String, reason: String)
@@ -50,6 +54,10 @@ extension StoreError: CustomStringConvertible {
             "The disk or the quota behind \(path) is full. Make room; acknowledged writes are stored, and all others can be sent again."
         case .revisionsExhausted(let namespace):
             "The namespace \(namespace) has used up its revisions (2^53-1). Drop it, or go on in another."
+        case .unavailable(let path, let reason):
+            "\(path) cannot be reached (\(reason)). Nothing of the transaction is stored; it can be sent again."
+        case .overloaded(let path, let reason):
+            "\(path) is busy (\(reason)). Nothing of the transaction is stored; it can be sent again."
         case .outcomeUnknown(let path, let reason):
             "\(path) did not say whether it has committed (\(reason)). The latest writes are stored or not; numbered ones can be sent again."
         case .failed(let path, let reason):
@@ -66,8 +74,13 @@ extension StoreError: CustomStringConvertible {
             Problem(.storageFailed, description)
         case .outcomeUnknown:
             Problem(
-                .storageFailed,
-                "The store did not say whether this is stored. Read before you send it again; a numbered write can be sent again as it is.")
+                .outcomeUnknown,
+                "The store did not say whether this is stored, all of it or nothing. A numbered write can be sent again as it is, after "
+                    + "Retry-After; before you send another one again, read the record.")
+        case .unavailable:
+            Problem(.unavailable, "The server cannot reach its store, so nothing was done. Send it again after Retry-After.")
+        case .overloaded:
+            Problem(.overloaded, "The server's store is busy with this, so nothing was done. Send it again after Retry-After.")
         default:
             Problem(.storageFailed, "The server's store failed, so nothing was stored; its log says why. Send it again later.")
         }

@@ -19,6 +19,8 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case ignoreInvalidation
     /// 5. A retried batch is applied as if it were new.
     case forgetNumber
+    /// 5. A batch whose outcome is unknown is sent again under other numbers.
+    case renumberUnknown
     /// 5. The server forgets the device's last number in a crash.
     case forgetLedger
     /// 5. The server identifies a write by its number and ignores the nonce.
@@ -73,6 +75,8 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case keepWaiters
     /// 10. Of several servers: a server publishes its commit before those of others that it is based on, which it skips.
     case skipGap
+    /// A server that does not know whether it has committed goes on as if it had not, and its feed does not read the store.
+    case skipUnknown
     /// Of several servers: a new connection to the others is not followed by a comparison with the store.
     case skipReconciliation
 
@@ -96,11 +100,11 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
         case .storeOlder: .neverBack
         case .forgetOutbox, .overstateLastWrite: .readYourWrites
         case .skipFence, .ignoreInvalidation: .fenceFetches
-        case .forgetNumber, .forgetLedger, .ignoreNonces, .trustProxy: .exactlyOnce
+        case .forgetNumber, .renumberUnknown, .forgetLedger, .ignoreNonces, .trustProxy: .exactlyOnce
         case .acknowledgeBeforeSync, .acceptBeforeSync: .durableBeforeAcknowledged
         case .dropOverlay, .flicker, .understateLastWrite: .overlayThenBase
         case .confirmAtSend, .keepRejected, .rejectUnregistered: .pendingMeansPending
-        case .sleepingWatchdog, .stuckLive: .noSilentStaleness
+        case .sleepingWatchdog, .stuckLive, .skipUnknown: .noSilentStaleness
         case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence, .skipGap: .nothingInvented
         case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
         case .storeAfterClear, .clearDiskOnly: .clearMeansClear

@@ -150,6 +150,11 @@ public enum ScenarioEvent: Hashable, Sendable {
         case failing
         /// It takes a hundred times as long.
         case slow
+        /// Of the server's store alone: it commits or does not, and does not say which.
+        case unsure
+
+        /// Those that a device's disk can have.
+        static let ofDevices: [DiskFault] = [.full, .failing, .slow]
     }
 
     /// Which messages a partition stops.

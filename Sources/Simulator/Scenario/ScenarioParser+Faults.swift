@@ -32,8 +32,14 @@ extension ScenarioParser {
         case "disk":
             let rule = "'disk' takes a device or the server, and what is wrong, as in 'disk A full for 5s'"
             let process = try process(&line, rule)
-            let trouble = try line.choice(
-                ScenarioEvent.DiskFault.allCases.map { ($0.rawValue, $0) }, "a disk is full, failing or slow, as in 'disk A full for 5s'")
+            let trouble =
+                try process == .server
+                ? line.choice(
+                    ScenarioEvent.DiskFault.allCases.map { ($0.rawValue, $0) },
+                    "the server's disk is full, failing, slow or unsure, as in 'disk server full for 5s'")
+                : line.choice(
+                    ScenarioEvent.DiskFault.ofDevices.map { ($0.rawValue, $0) },
+                    "a device's disk is full, failing or slow, as in 'disk A full for 5s'")
             return .disk(process, trouble, try lasting(&line, undoneBy: nil, after: "the trouble"))
         case "clock":
             let rule = "'clock' takes a device or the server and a change, as in 'clock A forward 3h' or 'clock server back 2d'"

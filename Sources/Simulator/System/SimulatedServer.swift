@@ -25,6 +25,8 @@ final class SharedState {
 
     /// The state that a crash leaves, although a server has acknowledged a later one.
     var unsynced: TimedCondition<MemoryRecordStore.Backup>?
+    /// The writes that were answered with an unknown outcome, by the oracle's numbers.
+    var unknown: Set<Int> = []
     /// Devices whose numbers were forgotten are others to the servers.
     var alias = 0
 

@@ -33,9 +33,13 @@ extension SimulatedSystem {
     /// The transaction reaches the disk, or the disk fails.
     func sync(_ server: SimulatedServer) throws(Violation) {
         let jobs = nextGroup(server)
-        if let trouble = shared.trouble?.present(at: now), trouble != .slow {
-            let problem = (trouble == .full ? StoreError.full(path: "store") : .failed(path: "store", reason: "the disk fails")).problem
-            return refuse(jobs, problem, at: shared.state.cursor, server)
+        let trouble = shared.trouble?.present(at: now)
+        switch trouble {
+        case .full: return refuse(jobs, StoreError.full(path: "store").problem, at: shared.state.cursor, server)
+        case .failing:
+            return refuse(jobs, StoreError.failed(path: "store", reason: "the disk fails").problem, at: shared.state.cursor, server)
+        case .unsure where random() % 2 == 0: return leaveOpen(jobs, server)
+        case .unsure, .slow, nil: break
         }
         if bug == .acknowledgeBeforeSync, shared.unsynced?.present(at: now) == nil {
             shared.unsynced = TimedCondition(shared.store.backup, until: now + 2_000)
@@ -66,6 +70,7 @@ extension SimulatedSystem {
         }
         do throws(Oracle.InvariantFailure) { try oracle.decided(decided) } catch { throw fail(error.rule, nil, error.text) }
         recorder?.committed(group.commits, at: now)
+        guard trouble != .unsure else { return leaveOpen(jobs, server) }
         let replies = zip(jobs, parts).compactMap { job, part in
             job.message.map { ($0, part.reply(self.shared.state.cursor), part.lastWrite()) }
         }
@@ -74,7 +79,17 @@ extension SimulatedSystem {
             after: delay(1))
     }
 
-    /// Nothing of these is stored; the next ones may try.
+    /// All of these are stored or nothing, and the server does not learn which. Its feed reads the store, as after
+    /// ``StoreError/outcomeUnknown(path:reason:)``.
+    private func leaveOpen(_ jobs: [SimulatedServer.Job], _ server: SimulatedServer) {
+        if bug == .renumberUnknown {
+            for job in jobs { if let message = job.message { shared.unknown.formUnion(messages[message].origins.values) } }
+        }
+        if bug != .skipUnknown { update(server) { FeedUpdate(deliveries: [], read: $0.requireRead()) } }
+        refuse(jobs, StoreError.outcomeUnknown(path: "store", reason: "the connection was lost").problem, at: nil, server)
+    }
+
+    /// Nothing of these is stored, as far as the server knows; the next ones may try.
     private func refuse(_ jobs: [SimulatedServer.Job], _ problem: Problem, at position: Cursor?, _ server: SimulatedServer) {
         for job in jobs { if let message = job.message { reply(message, .problem(problem, cursor: position, retryAfter: nil)) } }
         server.isCommitting = false

@@ -20,7 +20,7 @@ extension SimulatedSystem {
         switch device.trouble?.present(at: now) {
         case .full: return try handle(device, .commitFailed(transaction.id, .full))
         case .failing: return try handle(device, .commitFailed(transaction.id, .failed("the disk fails")))
-        case .slow, nil: break
+        case .slow, .unsure, nil: break
         }
         let isLate = bug == .acceptBeforeSync || (bug == .cursorFirst && !transaction.entries.isEmpty)
         if isLate {

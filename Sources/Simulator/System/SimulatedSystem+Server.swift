@@ -27,7 +27,8 @@ extension SimulatedSystem {
             ask(serial, since, isVerified: false, deadline: deadline)
         case .writes(let batch):
             let isRetry = message.origins.values.contains { oracle.timesSent($0) > 1 }
-            if bug == .forgetNumber, isRetry {
+            let isRenumbered = bug == .renumberUnknown && !shared.unknown.isDisjoint(with: message.origins.values)
+            if bug == .forgetNumber && isRetry || isRenumbered {
                 server.jobs.append(SimulatedServer.Job(work: .singles(batch.writes), message: serial))
             } else {
                 var batch = batch

@@ -42,7 +42,7 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
         case .sleep: "devices asleep, for days too; network paths that change"
         case .disks: "device disks full, failing or slow"
         case .clocks: "wall clocks set forward or back"
-        case .server: "the server killed; its disk full, failing or slow"
+        case .server: "the server killed; its disk full, failing, slow or unsure"
         case .refusals: "503, expired tokens, 401"
         case .restores: "a restored back-up, a dropped namespace: new epochs"
         case .compaction: "deletes and invalidations forgotten early"

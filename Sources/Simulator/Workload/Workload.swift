@@ -40,6 +40,8 @@ struct WorkloadGenerator {
     private var random: RandomSource
     /// For rights, so that the course without them does not depend on them.
     private var rights: RandomSource
+    /// For the server's store that does not say whether it has committed, so that the rest of the course does not depend on it.
+    private var stores: RandomSource
     /// The mean time between incidents, in milliseconds.
     private let tempo: Int64
     /// In milliseconds.
@@ -64,6 +66,7 @@ struct WorkloadGenerator {
         self.serial = serial
         var random = RandomSource(seed: seed, stream: 1)
         rights = RandomSource(seed: seed, stream: 4)
+        stores = RandomSource(seed: seed, stream: 5)
         let chosen: Int64 = random.pick([15, 60, 250, 2_000])
         tempo = meanDelay ?? chosen
         self.longestFault = longestFault ?? min(tempo * 400, 120_000)
@@ -220,12 +223,15 @@ struct WorkloadGenerator {
             if random.chance(oneIn: 3) { return .reconnect(device: device) }
             if random.chance(oneIn: 12) { return night(device) }
             return .sleep(device: device, duration() + 1_000)
-        case .disks: return .disk(.device(device), random.pick(ScenarioEvent.DiskFault.allCases), duration())
+        case .disks: return .disk(.device(device), random.pick(ScenarioEvent.DiskFault.ofDevices), duration())
         case .clocks:
             let change = random.duration(1_000, 100 * 86_400_000) * (random.chance(oneIn: 2) ? 1 : -1)
             return .setClock(random.chance(oneIn: 3) ? .server : .device(device), by: change)
         case .server:
-            if random.chance(oneIn: 3) { return .disk(.server, random.pick(ScenarioEvent.DiskFault.allCases), duration()) }
+            if random.chance(oneIn: 3) {
+                let (trouble, duration) = (random.pick(ScenarioEvent.DiskFault.ofDevices), duration())
+                return .disk(.server, stores.chance(oneIn: 2) ? .unsure : trouble, duration)
+            }
             return .crashServer(down: random.duration(10, 5_000))
         case .refusals:
             let (refusal, duration) = (random.pick(ScenarioEvent.Refusal.allCases), duration())

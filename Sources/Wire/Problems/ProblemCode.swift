@@ -60,8 +60,11 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     public static let tooManyRequests = ProblemCode("too-many-requests", 429, "Too many requests")
     /// The server has too much work in progress; come back after `Retry-After`.
     public static let overloaded = ProblemCode("overloaded", 503, "Overloaded")
-    /// The server is stopping; come back after `Retry-After`.
+    /// The server is stopping, or cannot reach its store; come back after `Retry-After`.
     public static let unavailable = ProblemCode("unavailable", 503, "Unavailable")
+    /// The store did not say whether it has committed: everything was done or nothing. A numbered write is sent again under
+    /// its number after `Retry-After`; before any other, read the record.
+    public static let outcomeUnknown = ProblemCode("outcome-unknown", 503, "The outcome is unknown")
     /// The disk is full: nothing was stored.
     public static let storageFull = ProblemCode("storage-full", 507, "The disk is full")
     /// A quota of the namespace is used up: nothing was stored, and no number was used. Deletes still are.
@@ -75,8 +78,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
         uniqueKeysWithValues: [
             notFound, preconditionFailed, invalidJSON, invalidKey, invalidCursor, invalidRequest, outOfBounds, cursorExpired,
             epochChanged, cursorAhead, rightsChanged, writeGap, numberTaken, clientTaken, batchRejected, tooLarge, unsupportedMediaType,
-            methodNotAllowed, unauthorized, forbidden, misdirectedRequest, tooManyRequests, overloaded, unavailable, storageFull,
-            quotaExceeded, storageFailed, malformedRequest,
+            methodNotAllowed, unauthorized, forbidden, misdirectedRequest, tooManyRequests, overloaded, unavailable, outcomeUnknown,
+            storageFull, quotaExceeded, storageFailed, malformedRequest,
         ].map { ($0.text, $0) })
 
     /// The code with this text, or a new one with `status` where it is unknown here.

@@ -8,26 +8,44 @@ final class ObservedStore: RecordStore {
         case transaction(TransactionScope)
     }
 
+    /// How a transaction fails.
+    enum Failure: Hashable {
+        /// Nothing of it is stored.
+        case undone(StoreError)
+        /// All of it is stored.
+        case stored(StoreError)
+    }
+
     private struct Undone: Error {}
 
     let answersAtOnce: Bool
     let lanes: Int
     private let base: any RecordStore
     private let undoneRuns: Int
+    private let failure: @Sendable () -> Failure?
     private let onCall: @Sendable (Call) -> Void
 
     /// - Parameters:
     ///   - undoneRuns: how many times the closure of each transaction runs and is undone before the run that is committed.
+    ///   - failure: called for each transaction.
     ///   - onCall: called on the caller's thread.
     init(
         _ base: any RecordStore, answersAtOnce: Bool = true, lanes: Int = 1, undoneRuns: Int = 0,
-        onCall: @escaping @Sendable (Call) -> Void = { _ in }
+        onCall: @escaping @Sendable (Call) -> Void = { _ in }, failure: @escaping @Sendable () -> Failure?
     ) {
         self.base = base
         self.answersAtOnce = answersAtOnce
         self.lanes = lanes
         self.undoneRuns = undoneRuns
+        self.failure = failure
         self.onCall = onCall
+    }
+
+    convenience init(
+        _ base: any RecordStore, answersAtOnce: Bool = true, lanes: Int = 1, undoneRuns: Int = 0,
+        onCall: @escaping @Sendable (Call) -> Void = { _ in }
+    ) {
+        self.init(base, answersAtOnce: answersAtOnce, lanes: lanes, undoneRuns: undoneRuns, onCall: onCall, failure: { nil })
     }
 
     func transaction<Result: Sendable>(
@@ -42,7 +60,13 @@ final class ObservedStore: RecordStore {
                 }
             } catch is Undone {}
         }
-        return try base.transaction(touching: scope, body)
+        switch failure() {
+        case .undone(let error)?: throw error
+        case .stored(let error)?:
+            _ = try base.transaction(touching: scope, body)
+            throw error
+        case nil: return try base.transaction(touching: scope, body)
+        }
     }
 
     private func reading() -> any RecordStore {

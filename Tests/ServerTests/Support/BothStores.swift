@@ -49,7 +49,7 @@ final class StoreWatch: Sendable {
             state.calls += 1
             switch (call, queue) {
             case (.read, "freshet.loop"), (.read, "freshet.commits"), (.transaction, "freshet.loop"):
-                // The innermost frames tell which call it was.
+                // The innermost frames name the call.
                 let frames = Thread.callStackSymbols.dropFirst(3).prefix(12).joined(separator: "\n")
                 state.faults.insert("\(call) on \(queue):\n\(frames)")
             default: break

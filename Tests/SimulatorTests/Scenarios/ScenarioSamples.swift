@@ -57,7 +57,8 @@ enum ScenarioSamples {
         let times: [Int64] = [0, 1, 999, 1_000, 60_000, 5_400_000, 86_400_000, ScenarioEvent.untilUndone - 1, ScenarioEvent.untilUndone]
         for time in times {
             for process in [ScenarioEvent.Process.server, .device(2)] {
-                for trouble in ScenarioEvent.DiskFault.allCases where time < ScenarioEvent.untilUndone {
+                let troubles = process == .server ? ScenarioEvent.DiskFault.allCases : ScenarioEvent.DiskFault.ofDevices
+                for trouble in troubles where time < ScenarioEvent.untilUndone {
                     scenario.add(.disk(process, trouble, time))
                 }
                 scenario.add(.setClock(process, by: time))

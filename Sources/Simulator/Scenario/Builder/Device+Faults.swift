@@ -125,7 +125,12 @@ extension Scenario.Device {
 
     /// Makes its disk full, failing or slow for a while.
     public func disk(_ trouble: ScenarioEvent.DiskFault, for time: Duration, line: UInt = #line) -> ScenarioStatement {
-        ScenarioStatement(line, self) { number throws(ScenarioError) in .disk(.device(number), trouble, try time.milliseconds()) }
+        ScenarioStatement(line, self) { number throws(ScenarioError) in
+            guard ScenarioEvent.DiskFault.ofDevices.contains(trouble) else {
+                throw .invalid(line: nil, "a device's disk is full, failing or slow; only the server's can be \(trouble.rawValue)")
+            }
+            return .disk(.device(number), trouble, try time.milliseconds())
+        }
     }
 
     /// Sets its wall clock forward.

@@ -63,7 +63,7 @@ extension Scenario.Server {
     /// Starts its process, which is dead.
     public func start(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .start(.server) } }
 
-    /// Makes its disk full, failing or slow for a while.
+    /// Makes its disk full, failing, slow or unsure for a while.
     public func disk(_ trouble: ScenarioEvent.DiskFault, for time: Duration, line: UInt = #line) -> ScenarioStatement {
         statement(line) { () throws(ScenarioError) in .disk(.server, trouble, try time.milliseconds()) }
     }
