@@ -151,9 +151,9 @@ import Testing
 
     private static let cachestat: UInt32 = 451
     #if arch(x86_64)
-        private static let preadv2: UInt32 = 327
+    private static let preadv2: UInt32 = 327
     #else
-        private static let preadv2: UInt32 = 286
+    private static let preadv2: UInt32 = 286
     #endif
 
     /// Whether so much memory may be locked that other tests cannot have used it up.

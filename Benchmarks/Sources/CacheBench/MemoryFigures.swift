@@ -4,7 +4,7 @@ import FreshetCache
 import Synchronization
 
 #if LRUCACHE
-    import LRUCache
+import LRUCache
 #endif
 
 /// Points 1, 2 and 6 of the cache's aims: reads, writes with eviction, and bytes for each entry.
@@ -60,15 +60,15 @@ enum MemoryFigures {
             },
         ]
         #if LRUCACHE
-            let peer = LRUCache<String, Int>(countLimit: keyCount)
-            for (number, key) in keys.enumerated() { peer.setValue(number, forKey: key) }
-            candidates.append {
-                Measurement.nanoseconds(reads.count) {
-                    var sum = 0
-                    for read in reads { sum &+= peer.value(forKey: keys[read]) ?? 0 }
-                    return sum
-                }
+        let peer = LRUCache<String, Int>(countLimit: keyCount)
+        for (number, key) in keys.enumerated() { peer.setValue(number, forKey: key) }
+        candidates.append {
+            Measurement.nanoseconds(reads.count) {
+                var sum = 0
+                for read in reads { sum &+= peer.value(forKey: keys[read]) ?? 0 }
+                return sum
             }
+        }
         #endif
         let medians = Measurement.interleaved(candidates)
         Measurement.report("cache-hit-vs-mutex-dictionary", ours: medians[0], peer: medians[1], unit: "ns")
@@ -121,13 +121,13 @@ enum MemoryFigures {
             }
         ]
         #if LRUCACHE
-            let peer = LRUCache<String, Int>(countLimit: keyCount)
-            candidates.append {
-                Measurement.nanoseconds(keys.count) {
-                    for (number, key) in keys.enumerated() { peer.setValue(number, forKey: key) }
-                    return peer.count
-                }
+        let peer = LRUCache<String, Int>(countLimit: keyCount)
+        candidates.append {
+            Measurement.nanoseconds(keys.count) {
+                for (number, key) in keys.enumerated() { peer.setValue(number, forKey: key) }
+                return peer.count
             }
+        }
         #endif
         let medians = Measurement.interleaved(candidates)
         if medians.count > 1 {
