@@ -95,7 +95,7 @@ extension NamespaceState {
     }
 
     /// Where a query begins to read, and the revision up to which its reader needs no deletes and invalidations.
-    func start(of query: ChangeQuery) -> FeedStart {
+    package func start(of query: ChangeQuery) -> FeedStart {
         switch query.since {
         case .start: .read(after: .zero, origin: head)
         case .now: .read(after: head, origin: .zero)
@@ -109,7 +109,7 @@ extension NamespaceState {
     }
 }
 
-enum FeedStart {
+package enum FeedStart {
     case read(after: Revision, origin: Revision)
     case refused(CursorRefusal)
 }

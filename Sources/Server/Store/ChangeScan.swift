@@ -1,9 +1,9 @@
-internal import FreshetWire
+package import FreshetWire
 
 /// Walks over rows in revision order and keeps those that match, within the bounds of the query: the same for every
 /// store.
-struct ChangeScan {
-    let query: ChangeQuery
+package struct ChangeScan {
+    package let query: ChangeQuery
     private let state: NamespaceState
     private let origin: Revision
     private var changes: [Change] = []
@@ -12,9 +12,9 @@ struct ChangeScan {
     private var scanned = 0
     private var isComplete = true
     /// The position that the walk has reached.
-    private(set) var reached: Revision
+    package private(set) var reached: Revision
 
-    init(query: ChangeQuery, state: NamespaceState, after: Revision, origin: Revision) {
+    package init(query: ChangeQuery, state: NamespaceState, after: Revision, origin: Revision) {
         self.query = query
         self.state = state
         self.origin = origin
@@ -28,7 +28,7 @@ struct ChangeScan {
     ///   - firstOfBatch: the first revision of the row's atomic batch, if any; evaluated only at a bound, or if the query asks for batches.
     ///   - effect: the row's effect and the bytes that it carries, if the filter wants it.
     ///   - details: called only if there is an effect.
-    mutating func take(
+    package mutating func take(
         revision: Revision, isRecord: Bool, firstOfBatch: @autoclosure () -> Revision?,
         effect: (ChangeFilter) throws -> (Change.Effect, bytes: Int)?,
         details: () throws -> (Timestamp, Change.Author?)
@@ -64,7 +64,7 @@ struct ChangeScan {
     }
 
     /// The changes that were kept. If the rows ended before a bound was reached, the position is the head.
-    var result: ScannedChanges {
+    package var result: ScannedChanges {
         let position =
             isComplete
             ? Cursor(epoch: state.epoch, revision: state.head)

@@ -39,12 +39,12 @@ package struct DifferingRecords: Hashable, Sendable {
 }
 
 /// Collects the answer to a request for many records, for every store.
-struct ReadsScan {
+package struct ReadsScan {
     private let bounds: ReadBounds
     private var bytes = 0
-    private(set) var result = DifferingRecords(records: [], missing: [])
+    package private(set) var result = DifferingRecords(records: [], missing: [])
 
-    init(_ bounds: ReadBounds) { self.bounds = bounds }
+    package init(_ bounds: ReadBounds) { self.bounds = bounds }
 
     /// The most bytes that the next value may have.
     private var room: Int {
@@ -55,7 +55,7 @@ struct ReadsScan {
     ///
     /// - Parameter find: returns the record of an item, if there is one; without its value if that has more bytes than
     ///   the second argument, or if the client has the record.
-    mutating func walk(_ items: [ReadsRequest.Item], _ find: (ReadsRequest.Item, Int) throws -> Record?) rethrows {
+    package mutating func walk(_ items: [ReadsRequest.Item], _ find: (ReadsRequest.Item, Int) throws -> Record?) rethrows {
         var seen = Set<RecordKey>(minimumCapacity: items.count)
         for (place, item) in items.enumerated() where seen.insert(item.key).inserted {
             guard let record = try find(item, room) else {
@@ -75,5 +75,5 @@ struct ReadsScan {
 
 extension Record {
     /// The record without its value.
-    var outline: Record { Record(key: key, revision: revision, contentType: contentType, size: size, modified: modified) }
+    package var outline: Record { Record(key: key, revision: revision, contentType: contentType, size: size, modified: modified) }
 }

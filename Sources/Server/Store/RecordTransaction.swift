@@ -168,5 +168,5 @@ package struct StoredOutcome: Hashable, Sendable {
 
 extension Timestamp {
     /// Days since 1970-01-01, rounded down.
-    var day: Int64 { milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds - 86_399_999) / 86_400_000 }
+    package var day: Int64 { milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds - 86_399_999) / 86_400_000 }
 }

@@ -1,10 +1,10 @@
-internal import FreshetWire
+package import FreshetWire
 
 extension StoredOutcome {
     /// Encodes outcomes with consecutive numbers as one JSON array: a revision for an applied write, `null` for one
     /// without effect, `{"problem":…,"current"?:true}` for a rejected one. If the write had a nonce, the element is an
     /// array of that and the nonce. `{"from":…}` stands for all numbers from that one on that were left out.
-    static func encode(_ outcomes: [StoredOutcome]) -> [UInt8] {
+    package static func encode(_ outcomes: [StoredOutcome]) -> [UInt8] {
         var writer = JSONWriter(capacity: outcomes.count * 12 + 2)
         writer.beginArray()
         for outcome in outcomes {
@@ -33,7 +33,7 @@ extension StoredOutcome {
     }
 
     /// - Parameter last: the number of the last outcome.
-    static func decode(_ bytes: [UInt8], last: Int64) throws(WireError) -> [StoredOutcome] {
+    package static func decode(_ bytes: [UInt8], last: Int64) throws(WireError) -> [StoredOutcome] {
         var outcomes: [StoredOutcome] = []
         var reader = JSONReader(bytes)
         try reader.beginArray()
