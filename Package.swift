@@ -25,7 +25,12 @@ let package = Package(
         .library(name: "FreshetService", targets: ["FreshetService"]),
         .library(name: "FreshetTestKit", targets: ["FreshetTestKit"]),
         .library(name: "FreshetSimulator", targets: ["FreshetSimulator"]),
+        .library(name: "FreshetPostgreSQLStore", targets: ["FreshetPostgreSQLStore"]),
         .executable(name: "freshet", targets: ["freshet"]),
+    ],
+    traits: [
+        .trait(
+            name: "PostgreSQL", description: "Servers can keep their records in PostgreSQL. Needs libpq, which the default does without.")
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -45,6 +50,8 @@ let package = Package(
         .systemLibrary(name: "CFreshetCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CFreshetTLS", path: "Sources/CTLS", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CFreshetLinux", path: "Sources/CLinux"),
+        // Only with the trait: docs/decisions/0062-postgresql-store.md.
+        .systemLibrary(name: "CFreshetPostgreSQL", path: "Sources/CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // Files that the program contains, by C's #embed: docs/decisions/0044-embedded-files.md.
         .target(name: "CFreshetOpenAPI", exclude: ["document"], cSettings: embedding),
         .target(name: "CFreshetReport", exclude: ["page"], cSettings: embedding),
@@ -128,6 +135,22 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "FreshetPostgreSQL",
+            dependencies: [.target(name: "CFreshetPostgreSQL", condition: .when(traits: ["PostgreSQL"])), "FreshetPlatform"],
+            path: "Sources/PostgreSQL",
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "FreshetPostgreSQLStore",
+            dependencies: [
+                "FreshetPostgreSQL", "FreshetServer", "FreshetWire", .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/PostgreSQLStore",
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
+        .target(
             name: "FreshetClient",
             dependencies: [
                 "FreshetCache", "FreshetPlatform", "FreshetSQLite", "FreshetTransport", "FreshetWire",
@@ -186,6 +209,9 @@ let package = Package(
             dependencies: [
                 "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetService",
                 "FreshetSimulator", "FreshetSQLite", "FreshetSocketHTTP", "FreshetTransport", "FreshetTrust", "FreshetWire",
+                .target(name: "FreshetPlatform", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "FreshetPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "FreshetPostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -240,7 +266,15 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "FreshetTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "PostgreSQLTests", dependencies: ["FreshetPlatform", "FreshetPostgreSQL", "FreshetTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "FreshetServer", "FreshetTestSupport",
+                .target(name: "FreshetPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "FreshetPostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
+            ], swiftSettings: strict),
         .testTarget(
             name: "FaultProxyTests",
             dependencies: [

@@ -40,7 +40,10 @@ install_packages() {
     rm -f "$log"
 }
 
-# The requirements of a build: Swift 6.3 or newer, git for the packages, and the three C libraries.
+# The trait with which all tests are built. Changing the traits builds everything again: docs/decisions/0062-postgresql-store.md.
+readonly test_traits=(--traits PostgreSQL)
+
+# The requirements of a build without traits: Swift 6.3 or newer, git for the packages, and the three C libraries.
 prepare_build() {
     command -v swift >/dev/null || fail "swift is not in the PATH; install Swift 6.3 or newer: https://www.swift.org/install/linux/"
     local version

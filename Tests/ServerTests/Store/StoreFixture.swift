@@ -10,6 +10,13 @@ enum StoreKind: String, CaseIterable, Sendable {
     case memory, sqlite
     /// A store that caches two or three recently written keys, so that it keeps evicting them.
     case forgetfulSQLite
+    /// Only where the build has the trait and the machine has the server.
+    case postgreSQL
+
+    static let allCases: [StoreKind] = [.memory, .sqlite, .forgetfulSQLite] + shared
+
+    /// The stores that several servers may share, apart from that in memory.
+    static var shared: [StoreKind] { PostgreSQLDatabase.isAvailable ? [.postgreSQL] : [] }
 }
 
 /// A store for one test, and short ways to use it. Its files are removed with it.
@@ -19,16 +26,23 @@ struct StoreFixture: Sendable {
     /// The quotas by which ``commit(at:_:)`` judges.
     var quotas = Quotas.Space()
     private let directory: TemporaryDirectory?
+    /// Released after the store.
+    private let database: PostgreSQLDatabase?
 
     /// The store's file; `nil` in memory.
     var path: String? { directory?.file("data/freshet.db") }
 
     init(_ kind: StoreKind, seed: UInt64 = 42) throws {
         namespace = try Namespace("shop")
+        database = kind == .postgreSQL ? try PostgreSQLDatabase() : nil
         switch kind {
         case .memory:
             directory = nil
             store = MemoryRecordStore(seed: seed)
+        case .postgreSQL:
+            directory = nil
+            guard let opened = try database?.store(seed: seed) else { throw Unexpected(what: "the build has no PostgreSQL") }
+            store = opened
         case .sqlite, .forgetfulSQLite:
             let directory = TemporaryDirectory()
             self.directory = directory

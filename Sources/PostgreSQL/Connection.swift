@@ -1,0 +1,98 @@
+#if PostgreSQL
+internal import CFreshetPostgreSQL
+internal import Glibc
+
+/// A connection to a PostgreSQL server.
+///
+/// It belongs to one thread at a time: the class is not `Sendable`, so the compiler lets it move to another thread only as a
+/// `sending` value or inside a `Mutex`. Each call blocks its thread until its deadline at most.
+package final class Connection {
+    let handle: OpaquePointer
+    /// The names of the statements that the server has prepared for this connection.
+    var prepared: Set<String> = []
+    /// The function of the server that sent the last notice in the current exchange; empty if none came.
+    package fileprivate(set) var notices: [String] = []
+    /// Whether the connection can be used: not once it has ended or a deadline has passed.
+    package internal(set) var isUsable = true
+
+    /// Connects. Blocks for the settings' `connect_timeout`, 3 seconds by default, for each host at most.
+    package init(_ settings: ConnectionSettings) throws(PostgreSQLError) {
+        let opened = Self.open(settings.parameters)
+        guard let opened else { throw PostgreSQLError(.unreachable, "no memory for a connection") }
+        handle = opened
+        guard PQstatus(opened) == CONNECTION_OK else {
+            let asksForPassword = PQconnectionUsedPassword(opened) == 1 || PQconnectionNeedsPassword(opened) == 1
+            throw PostgreSQLError(asksForPassword ? .refused : .unreachable, Self.message(of: opened))
+        }
+        guard PQsetnonblocking(opened, 1) == 0, PQenterPipelineMode(opened) == 1 else {
+            throw PostgreSQLError(.misuse, Self.message(of: opened))
+        }
+        _ = PQsetNoticeReceiver(
+            opened,
+            { context, result in
+                guard let context, let result else { return }
+                let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+                connection.note(freshet_result_function(result).map { String(cString: $0) } ?? "")
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    deinit { PQfinish(handle) }
+
+    /// The server's version, for example 150018.
+    package var serverVersion: Int { Int(PQserverVersion(handle)) }
+
+    /// The number of the server's process for this connection.
+    package var process: Int { Int(PQbackendPID(handle)) }
+
+    /// Whether a transaction is open or has failed, so that it has to be ended.
+    package var isInTransaction: Bool {
+        switch PQtransactionStatus(handle) {
+        case PQTRANS_INTRANS, PQTRANS_INERROR: true
+        default: false
+        }
+    }
+
+    /// Whether the connection is encrypted. A Unix socket never is.
+    package var isEncrypted: Bool { PQsslInUse(handle) == 1 }
+
+    /// The value of a parameter that the server reports by itself, such as `server_encoding`.
+    package func serverParameter(_ name: String) -> String? { PQparameterStatus(handle, name).map { String(cString: $0) } }
+
+    /// The file descriptor of the socket.
+    var socket: Int32 { PQsocket(handle) }
+
+    /// A few are enough: each notice of an exchange that matters comes first, and a statement may make many.
+    private func note(_ function: String) {
+        if notices.count < 16 { notices.append(function) }
+    }
+
+    func forgetNotices() { notices.removeAll(keepingCapacity: true) }
+
+    /// The failure of a call to libpq; the connection is not used again if it has ended.
+    func failure(_ category: PostgreSQLError.Category = .misuse, statement: String? = nil) -> PostgreSQLError {
+        let isLost = PQstatus(handle) == CONNECTION_BAD
+        if isLost { isUsable = false }
+        return PostgreSQLError(isLost ? .connectionLost : category, Self.message(of: handle), statement: statement)
+    }
+
+    /// One line. libpq's messages hold no password.
+    static func message(of handle: OpaquePointer) -> String {
+        let text = String(cString: PQerrorMessage(handle))
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.drop { $0.isWhitespace } }
+        return lines.isEmpty ? "the connection failed" : lines.joined(separator: "; ")
+    }
+
+    private static func open(_ parameters: [(keyword: String, value: String)]) -> OpaquePointer? {
+        var texts: [UnsafeMutablePointer<CChar>?] = []
+        defer { for text in texts { free(text) } }
+        func copy(_ text: String) -> UnsafePointer<CChar>? {
+            let copy = strdup(text)
+            texts.append(copy)
+            return UnsafePointer(copy)
+        }
+        let keywords = parameters.map { copy($0.keyword) } + [nil]
+        let values = parameters.map { copy($0.value) } + [nil]
+        return PQconnectdbParams(keywords, values, 1)
+    }
+}
+#endif

@@ -1,0 +1,57 @@
+#if PostgreSQL
+internal import FreshetPostgreSQL
+internal import Synchronization
+
+/// A place for a connection. Behind a `Mutex`.
+final class ConnectionSlot {
+    var connection: Connection?
+}
+
+/// A few connections that read, each used by one thread at a time, and opened when it is first used.
+final class ConnectionPool: Sendable {
+    private final class Place: Sendable {
+        let slot = Mutex(ConnectionSlot())
+    }
+
+    private let database: StoreDatabase
+    private let places: [Place]
+    private let next = Atomic(0)
+
+    init(_ database: StoreDatabase, count: Int) {
+        self.database = database
+        places = (0..<max(count, 1)).map { _ in Place() }
+    }
+
+    /// Lends a connection that is free, or waits for one if none is. Runs the closure a second time, over a new connection, if
+    /// the first one had ended while nobody used it.
+    func withConnection<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws -> Result {
+        for place in places {
+            if let result = try place.slot.withLockIfAvailable({ try run($0, body) }) { return result }
+        }
+        let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
+        return try places[Int(UInt(bitPattern: turn) % UInt(places.count))].slot.withLock { try run($0, body) }
+    }
+
+    private func run<Result: Sendable>(_ slot: ConnectionSlot, _ body: (Connection) throws -> Result) throws -> Result {
+        if let kept = slot.connection, kept.isUsable {
+            do { return try attempt(kept, body) } catch let error as PostgreSQLError where error.category == .connectionLost {
+                slot.connection = nil
+            }
+        }
+        let opened = try database.open()
+        slot.connection = opened
+        return try attempt(opened, body)
+    }
+
+    /// Runs the closure, after which no transaction is open.
+    private func attempt<Result: Sendable>(_ connection: Connection, _ body: (Connection) throws -> Result) throws -> Result {
+        do { return try body(connection) } catch {
+            // The closure's error is the one to report. If this fails too, the connection is unusable and the next call replaces it.
+            if connection.isUsable, connection.isInTransaction {
+                _ = try? connection.run(.rollback, by: Deadline(after: StoreDatabase.patience))
+            }
+            throw error
+        }
+    }
+}
+#endif

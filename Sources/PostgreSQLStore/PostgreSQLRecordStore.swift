@@ -1,0 +1,103 @@
+#if PostgreSQL
+internal import FreshetPostgreSQL
+package import FreshetServer
+package import FreshetWire
+internal import Synchronization
+
+/// A store in a PostgreSQL database, which several servers may share.
+///
+/// A write transaction locks the rows of its namespaces, takes revisions from their heads, and writes the heads together with the
+/// records. So the order of commits is the order of revisions, and a reader of a head finds every change below it:
+/// docs/decisions/0062-postgresql-store.md.
+package final class PostgreSQLRecordStore: RecordStore {
+    package let identifier: StoreIdentifier
+    package let lanes: Int
+    /// Names the database, without user and password.
+    package var label: String { database.label }
+    let database: StoreDatabase
+    private let readers: ConnectionPool
+    private let writers: [WriteLane]
+    private let next = Atomic(0)
+
+    package struct Configuration: Sendable {
+        /// How many transactions are in progress at once, each over a separate connection.
+        package var lanes = 4
+        /// How many reads are in progress at once, each over a separate connection.
+        package var readers = 4
+        /// For tests: called between the two round trips of a transaction, and before its commit is sent.
+        package var onStep: @Sendable (TransactionStep) -> Void = { _ in }
+
+        package init() {}
+    }
+
+    /// Connects, and makes the schema or brings it up to date.
+    ///
+    /// - Parameters:
+    ///   - uri: `postgres://…`; see ``ConnectionSettings``.
+    ///   - random: random numbers; a new store derives its epochs from one.
+    package init(
+        uri: String, configuration: Configuration = Configuration(), random: @escaping @Sendable () -> UInt64
+    ) throws(StoreError) {
+        let database: StoreDatabase
+        do throws(PostgreSQLError) { database = StoreDatabase(try ConnectionSettings(uri: uri), random: random) } catch {
+            throw StoreError(error, label: "the store")
+        }
+        self.database = database
+        do {
+            let token = try database.prepare(seed: random())
+            guard let identifier = StoreIdentifier(token) else {
+                throw StoreError.corrupt(path: database.label, reason: "it does not say which store it is")
+            }
+            self.identifier = identifier
+        } catch { throw StoreError.from(error, label: database.label) }
+        lanes = max(configuration.lanes, 1)
+        writers = (0..<max(configuration.lanes, 1)).map { _ in WriteLane(database, onStep: configuration.onStep) }
+        readers = ConnectionPool(database, count: configuration.readers)
+    }
+
+    /// What there is at a URI. Changes nothing.
+    package static func inspect(uri: String) throws(StoreError) -> Inspection {
+        var label = "the store"
+        do {
+            let settings = try ConnectionSettings(uri: uri)
+            label = settings.label
+            return try StoreDatabase(settings) { 0 }.inspect()
+        } catch { throw StoreError.from(error, label: label) }
+    }
+
+    /// A database as ``inspect(uri:)`` found it.
+    package struct Inspection: Hashable, Sendable {
+        /// Names the database, without user and password.
+        package var label: String
+        /// The version of the schema; 0 if there is none.
+        package var schema: Int64
+        /// The version that this program makes.
+        package var latestSchema: Int64
+        /// PostgreSQL's version, such as 150020.
+        package var serverVersion: Int
+        /// Whether the connection is encrypted.
+        package var isEncrypted: Bool
+    }
+
+    /// The network is between.
+    package var answersAtOnce: Bool { false }
+
+    package func transaction<Result: Sendable>(
+        touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
+    ) throws -> Result {
+        let scope = scope()
+        do {
+            for lane in writers {
+                if let result = try lane.runIfFree(scope, body) { return result }
+            }
+            let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            return try writers[Int(UInt(bitPattern: turn) % UInt(writers.count))].run(scope, body)
+        } catch let error as PostgreSQLError { throw StoreError(error, label: label) }
+    }
+
+    /// Runs the closure with a connection that no other thread uses meanwhile.
+    func read<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws(StoreError) -> Result {
+        do { return try readers.withConnection(body) } catch { throw StoreError.from(error, label: label) }
+    }
+}
+#endif

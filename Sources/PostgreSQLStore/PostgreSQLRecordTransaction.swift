@@ -1,0 +1,142 @@
+#if PostgreSQL
+internal import FreshetPostgreSQL
+internal import FreshetServer
+internal import FreshetWire
+
+/// The write transaction of a ``PostgreSQLRecordStore``: it changes drafts in memory, which ``finish()`` turns into statements.
+final class PostgreSQLRecordTransaction: RecordTransaction {
+    let connection: Connection
+    private var namespaces: [Namespace: PostgreSQLNamespaceTransaction] = [:]
+    /// The namespace that was used last.
+    private var latest: PostgreSQLNamespaceTransaction?
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func namespace(_ name: Namespace) throws -> any NamespaceTransaction {
+        if let latest, latest.draft.name == name { return latest }
+        let found = try namespaces[name] ?? load(name)
+        latest = found
+        return found
+    }
+
+    /// Locks and reads a namespace that the scope did not name.
+    private func load(_ name: Namespace) throws -> PostgreSQLNamespaceTransaction {
+        let rows = try connection.exchange(Self.loading([name]), by: .patient)
+        try take(rows[1], [name])
+        guard let loaded = namespaces[name] else { throw PostgreSQLError(.misuse, "the namespace \(name) was not loaded") }
+        return loaded
+    }
+
+    // MARK: The first round trip
+
+    /// Locks and reads namespaces.
+    static func loading(_ names: [Namespace]) -> [Request] {
+        var lock = Parameters()
+        lock.add(array: names.map(\.name))
+        var load = lock
+        load.add(array: names.map { Int32(truncatingIfNeeded: EpochSource.bucket(of: $0)) })
+        return [Request(.lockNamespaces, lock), Request(.loadNamespaces, load)]
+    }
+
+    /// The most bytes of all values that are fetched beforehand.
+    private static let fetchedBytes = 8 << 20
+
+    /// Reads the records and clients of a scope.
+    static func fetching(_ scope: TransactionScope) -> [Request] {
+        let places = Dictionary(
+            scope.namespaces.enumerated().map { ($1, Int32(truncatingIfNeeded: $0 + 1)) }, uniquingKeysWith: { first, _ in first })
+        let names = scope.namespaces.map(\.name)
+        var requests: [Request] = []
+        if !scope.records.isEmpty {
+            let wanted = scope.records.count { $0.wantsValue }
+            var parameters = Parameters()
+            parameters.add(array: names)
+            parameters.add(array: scope.records.lazy.map { places[$0.namespace] ?? 0 })
+            parameters.add(array: scope.records.lazy.map(\.key.collection))
+            parameters.add(array: scope.records.lazy.map(\.key.id))
+            parameters.add(array: scope.records.lazy.map(\.wantsValue))
+            parameters.add(Int64(min(scope.valueLimit, Self.fetchedBytes / max(wanted, 1))))
+            requests.append(Request(.loadRecords, parameters))
+        }
+        if !scope.clients.isEmpty {
+            var parameters = Parameters()
+            parameters.add(array: names)
+            parameters.add(array: scope.clients.lazy.map { places[$0.namespace] ?? 0 })
+            parameters.add(array: scope.clients.lazy.map(\.client.text))
+            requests.append(Request(.loadClients, parameters))
+        }
+        return requests
+    }
+
+    /// Takes the rows of namespaces.
+    func take(_ rows: QueryResult, _ names: [Namespace]) throws {
+        for row in 0..<rows.count {
+            let name = names[Int(try rows.int64(row, 14)) - 1]
+            let draft = NamespaceDraft(name, try NamespaceRow(counted: name, rows, row))
+            namespaces[name] = PostgreSQLNamespaceTransaction(draft, connection)
+        }
+    }
+
+    /// Takes the rows of records and clients, in the order of ``fetching(_:)``.
+    func take(_ results: ArraySlice<QueryResult>, of scope: TransactionScope) throws {
+        var results = results
+        if !scope.records.isEmpty, let rows = results.popFirst() {
+            for record in scope.records { namespaces[record.namespace]?.draft.learn(nil, of: record.key) }
+            for row in 0..<rows.count {
+                let record = scope.records[Int(try rows.int64(row, 0)) - 1]
+                namespaces[record.namespace]?.draft.learn(try RecordRow(rows, row, from: 1), of: record.key)
+            }
+        }
+        if !scope.clients.isEmpty, let rows = results.popFirst() {
+            for client in scope.clients { namespaces[client.namespace]?.draft.learn(nil, of: client.client) }
+            for row in 0..<rows.count {
+                let client = scope.clients[Int(try rows.int64(row, 0)) - 1]
+                namespaces[client.namespace]?.draft.learn(try NamespaceDraft.Client(rows, row), of: client.client)
+            }
+        }
+    }
+
+    // MARK: The second round trip
+
+    /// The statements that write the drafts. Makes namespaces that have no row, which takes a further round trip.
+    func finish() throws -> [Request] {
+        let changed = namespaces.values.map(\.draft).filter(\.isChanged).sorted { $0.name < $1.name }
+        let made = changed.filter { $0.row.id == nil }
+        if !made.isEmpty {
+            let rows = try connection.exchange([DraftWriter.making(made)], by: .patient)[0]
+            var ids: [String: Int64] = [:]
+            for row in 0..<rows.count { ids[rows.text(row, 1)] = try rows.int64(row, 0) }
+            for draft in made {
+                guard let id = ids[draft.name.name] else {
+                    throw PostgreSQLError(
+                        .collision, "another transaction has made the namespace \(draft.name), or dropped one of its bucket")
+                }
+                draft.made(id)
+            }
+        }
+        return DraftWriter.writing(changed)
+    }
+
+    /// Writes the drafts and forgets them, since other statements are to read and change the rows.
+    func flush() throws {
+        let requests = try finish()
+        if !requests.isEmpty { _ = try connection.exchange(requests, by: .patient) }
+        forget()
+    }
+
+    private func forget() {
+        namespaces.removeAll()
+        latest = nil
+    }
+
+    /// Takes namespaces that were read without a lock, of which most will not be written.
+    func takeUnlocked(_ rows: QueryResult) throws -> [Namespace] {
+        try (0..<rows.count).map { row in
+            let name = try Namespace(rows.text(row, 14))
+            let draft = NamespaceDraft(name, try NamespaceRow(counted: name, rows, row))
+            namespaces[name] = PostgreSQLNamespaceTransaction(draft, connection, isLocked: false)
+            return name
+        }
+    }
+}
+#endif

@@ -1,0 +1,33 @@
+#if PostgreSQL
+/// Where a server writes: which cluster, and which history of it. A failover or a restore begins another timeline.
+struct ServerPlace: Hashable, Sendable {
+    /// The identifier that `initdb` gave the cluster.
+    var system: Int64
+    var timeline: Int64
+
+    /// - Parameter name: the first eight characters of the name of the write-ahead log's file, in base 16.
+    ///   `pg_control_checkpoint` would return the old timeline until the first checkpoint after a promotion.
+    init?(system: Int64, logFile name: String) {
+        guard let timeline = Int64(name, radix: 16) else { return nil }
+        self.system = system
+        self.timeline = timeline
+    }
+
+    init(system: Int64, timeline: Int64) {
+        self.system = system
+        self.timeline = timeline
+    }
+}
+
+/// Which history of the store a connection sees.
+struct StoreHistory: Hashable, Sendable {
+    var place: ServerPlace
+    /// Counts the renewals of all epochs.
+    var ordinal: Int64
+
+    /// Whether a server that has seen `other` must not use this one: it is of an earlier history.
+    func isBehind(_ other: StoreHistory) -> Bool {
+        ordinal < other.ordinal || place.system == other.place.system && place.timeline < other.place.timeline
+    }
+}
+#endif

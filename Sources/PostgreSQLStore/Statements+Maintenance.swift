@@ -1,0 +1,168 @@
+#if PostgreSQL
+internal import FreshetPostgreSQL
+
+// Drops, epochs, access control and compaction. All but the first few lock the namespaces that they change beforehand, in the order
+// of their ids, and look again at what they found before.
+extension Statement {
+    /// Returns whether there was such a namespace. Its rows stay, out of reach, for compaction.
+    static let drop = Statement(
+        "drop",
+        """
+        WITH gone AS (DELETE FROM freshet.namespace WHERE name = $1::text RETURNING id),
+        noted AS (INSERT INTO freshet.dropped(namespace) SELECT id FROM gone),
+        counted AS (UPDATE freshet.generation SET value = value + 1 WHERE bucket = $2::integer AND EXISTS (SELECT FROM gone))
+        SELECT count(*) FROM gone
+        """)
+
+    static let rotate = Statement("rotate", "UPDATE freshet.store SET token = $1::bigint, ordinal = ordinal + 1")
+
+    static let allNamespaces = Statement(
+        "all_namespaces",
+        """
+        SELECT s.seed, s.token, NULL::bigint, n.id, n.base, n.head, n.forgotten, n.records, n.bytes,
+            n.tombstones, n.invalidations, n.clients, n.outcomes, n.outcome_bytes, n.name
+        FROM freshet.store s CROSS JOIN freshet.namespace n ORDER BY n.name
+        """)
+
+    static let renewBase = Statement("renew_base", "UPDATE freshet.namespace SET base = $2::text WHERE name = $1::text")
+
+    static let keepAccess = Statement(
+        "keep_access",
+        """
+        INSERT INTO freshet.access(kind, name, value) VALUES ($1::text, $2::text, $3::bytea)
+        ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value
+        """)
+
+    static let removeAccess = Statement("remove_access", "DELETE FROM freshet.access WHERE kind = $1::text AND name = $2::text")
+
+    /// Writes to the write-ahead log, and to no row for which the servers would wait.
+    static let touch = Statement("touch", "SELECT pg_logical_emit_message(true, 'freshet', '')")
+
+    static let lockIdentifiers = Statement(
+        "lock_identifiers", "SELECT id FROM freshet.namespace WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE")
+
+    static let tombstonesOf = Statement(
+        "tombstones_of",
+        """
+        SELECT namespace, revision, collection, id FROM freshet.record
+        WHERE namespace = $1::bigint AND deleted IS NOT NULL ORDER BY revision LIMIT $2::bigint
+        """)
+
+    static let invalidationsOf = Statement(
+        "invalidations_of",
+        "SELECT namespace, revision FROM freshet.invalidation WHERE namespace = $1::bigint ORDER BY revision LIMIT $2::bigint")
+
+    static let tombstonesBefore = Statement(
+        "tombstones_before",
+        """
+        SELECT namespace, revision, collection, id FROM freshet.record
+        WHERE deleted < $1::bigint ORDER BY deleted, namespace, revision LIMIT $2::bigint
+        """)
+
+    static let invalidationsBefore = Statement(
+        "invalidations_before",
+        """
+        SELECT namespace, revision FROM freshet.invalidation
+        WHERE modified < $1::bigint ORDER BY modified, namespace, revision LIMIT $2::bigint
+        """)
+
+    /// Returns how many there were, and how many of them belonged to a namespace that exists.
+    static let forgetTombstones = Statement(
+        "forget_tombstones",
+        """
+        WITH gone AS (
+            DELETE FROM freshet.record r
+            USING unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS d(namespace, revision, collection, id)
+            WHERE r.namespace = d.namespace AND r.collection = d.collection AND r.id = d.id AND r.revision = d.revision
+            RETURNING r.namespace, r.revision
+        ),
+        counted AS (SELECT namespace, count(*) AS count, max(revision) AS newest FROM gone GROUP BY namespace),
+        kept AS (
+            UPDATE freshet.namespace n SET forgotten = greatest(n.forgotten, c.newest), tombstones = n.tombstones - c.count
+            FROM counted c WHERE n.id = c.namespace RETURNING c.count
+        )
+        SELECT (SELECT count(*) FROM gone), coalesce((SELECT sum(count) FROM kept), 0)::bigint
+        """)
+
+    static let forgetInvalidations = Statement(
+        "forget_invalidations",
+        """
+        WITH gone AS (
+            DELETE FROM freshet.invalidation v
+            USING unnest($1::bigint[], $2::bigint[]) AS d(namespace, revision)
+            WHERE v.namespace = d.namespace AND v.revision = d.revision
+            RETURNING v.namespace, v.revision
+        ),
+        counted AS (SELECT namespace, count(*) AS count, max(revision) AS newest FROM gone GROUP BY namespace),
+        kept AS (
+            UPDATE freshet.namespace n SET forgotten = greatest(n.forgotten, c.newest), invalidations = n.invalidations - c.count
+            FROM counted c WHERE n.id = c.namespace RETURNING c.count
+        )
+        SELECT (SELECT count(*) FROM gone), coalesce((SELECT sum(count) FROM kept), 0)::bigint
+        """)
+
+    static let idleClients = Statement(
+        "idle_clients", "SELECT namespace, client FROM freshet.client WHERE day < $1::bigint ORDER BY day LIMIT $2::bigint")
+
+    /// Returns how many outcomes of namespaces that exist there were, and how many rows of others.
+    static let forgetOutcomes = Statement(
+        "forget_outcomes",
+        """
+        WITH idle AS (
+            UPDATE freshet.client c SET day = NULL
+            FROM unnest($1::bigint[], $2::text[]) AS d(namespace, client)
+            WHERE c.namespace = d.namespace AND c.client = d.client AND c.day < $3::bigint
+            RETURNING c.namespace, c.client
+        ),
+        gone AS (
+            DELETE FROM freshet.outcome o USING idle d WHERE o.namespace = d.namespace AND o.client = d.client
+            RETURNING o.namespace, o.count, octet_length(o.outcomes) AS bytes
+        ),
+        counted AS (SELECT namespace, sum(count) AS count, sum(bytes) AS bytes, count(*) AS rows FROM gone GROUP BY namespace),
+        kept AS (
+            UPDATE freshet.namespace n SET outcomes = n.outcomes - c.count, outcome_bytes = n.outcome_bytes - c.bytes
+            FROM counted c WHERE n.id = c.namespace RETURNING c.count, c.rows
+        )
+        SELECT coalesce((SELECT sum(count) FROM kept), 0)::bigint,
+            (coalesce((SELECT sum(rows) FROM counted), 0) - coalesce((SELECT sum(rows) FROM kept), 0))::bigint
+        """)
+
+    /// One server at a time removes the rows of a dropped namespace.
+    static let nextDropped = Statement(
+        "next_dropped", "SELECT namespace FROM freshet.dropped ORDER BY namespace LIMIT 1 FOR UPDATE SKIP LOCKED")
+
+    static let purgeRecords = Statement(
+        "purge_records",
+        """
+        DELETE FROM freshet.record r USING (
+            SELECT namespace, collection, id FROM freshet.record WHERE namespace = $1::bigint LIMIT $2::bigint
+        ) d WHERE r.namespace = d.namespace AND r.collection = d.collection AND r.id = d.id
+        """)
+
+    static let purgeInvalidations = Statement(
+        "purge_invalidations",
+        """
+        DELETE FROM freshet.invalidation v USING (
+            SELECT namespace, kind, collection, name FROM freshet.invalidation WHERE namespace = $1::bigint LIMIT $2::bigint
+        ) d WHERE v.namespace = d.namespace AND v.kind = d.kind AND v.collection = d.collection AND v.name = d.name
+        """)
+
+    static let purgeOutcomes = Statement(
+        "purge_outcomes",
+        """
+        DELETE FROM freshet.outcome o USING (
+            SELECT namespace, client, last FROM freshet.outcome WHERE namespace = $1::bigint LIMIT $2::bigint
+        ) d WHERE o.namespace = d.namespace AND o.client = d.client AND o.last = d.last
+        """)
+
+    static let purgeClients = Statement(
+        "purge_clients",
+        """
+        DELETE FROM freshet.client c USING (
+            SELECT namespace, client FROM freshet.client WHERE namespace = $1::bigint LIMIT $2::bigint
+        ) d WHERE c.namespace = d.namespace AND c.client = d.client
+        """)
+
+    static let purged = Statement("purged", "DELETE FROM freshet.dropped WHERE namespace = $1::bigint")
+}
+#endif

@@ -1,0 +1,44 @@
+#if PostgreSQL
+internal import FreshetPostgreSQL
+
+// Transactions, the server and the schema.
+extension Statement {
+    static let begin = Statement("begin", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+    static let beginSnapshot = Statement("begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    static let commit = Statement("commit", "COMMIT")
+    static let rollback = Statement("rollback", "ROLLBACK")
+
+    /// The settings of a server that the store depends on, and where the server writes.
+    static let serverState = Statement(
+        "server_state",
+        """
+        SELECT pg_is_in_recovery(), current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on',
+            current_setting('server_encoding'),
+            CASE WHEN NOT pg_is_in_recovery() THEN (SELECT system_identifier FROM pg_control_system()) END,
+            CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END
+        """)
+
+    /// Any number that other programs in the database do not use: "freshet" in ASCII.
+    static let lockSchema = Statement("lock_schema", "SELECT pg_advisory_xact_lock(28834966186648948)")
+    static let hasSchema = Statement("has_schema", "SELECT to_regclass('freshet.store') IS NOT NULL")
+    static let version = Statement("version", "SELECT schema FROM freshet.store")
+    static let setVersion = Statement("set_version", "UPDATE freshet.store SET schema = $1::bigint")
+    static let fillStore = Statement(
+        "fill_store",
+        """
+        INSERT INTO freshet.store(schema, identifier, seed, system, timeline, ordinal, token)
+        VALUES (0, $1::text, $2::bigint, $3::bigint, $4::bigint, 0, 0)
+        """)
+    static let fillGenerations = Statement(
+        "fill_generations", "INSERT INTO freshet.generation(bucket, value) SELECT bucket, 0 FROM generate_series(0, 4095) AS bucket")
+
+    static let storeRow = Statement("store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store")
+    static let lockStoreRow = Statement("lock_store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store FOR UPDATE")
+    static let renewToken = Statement(
+        "renew_token",
+        "UPDATE freshet.store SET token = $1::bigint, system = $2::bigint, timeline = $3::bigint, ordinal = ordinal + 1")
+
+    /// Whether a transaction was committed: `committed`, `aborted`, `in progress`, or NULL if it is too old to say.
+    static let transactionStatus = Statement("transaction_status", "SELECT pg_xact_status($1::text::xid8)")
+}
+#endif

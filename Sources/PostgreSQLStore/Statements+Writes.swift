@@ -1,0 +1,194 @@
+#if PostgreSQL
+internal import FreshetPostgreSQL
+
+// The statements of a write transaction. Those of the first round trip are separate statements, so that each has a snapshot of
+// its own, from after the locks were granted.
+extension Statement {
+    /// In the order of the ids, so that transactions do not wait for each other in a circle.
+    static let lockNamespaces = Statement(
+        "lock_namespaces", "SELECT id FROM freshet.namespace WHERE name = ANY ($1::text[]) ORDER BY id FOR UPDATE")
+
+    /// The transaction's number, and the history that it is in.
+    static let transaction = Statement(
+        "transaction",
+        """
+        SELECT pg_current_xact_id()::text, s.system, s.ordinal, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)
+        FROM freshet.store s
+        """)
+
+    static let loadNamespaces = Statement(
+        "load_namespaces",
+        """
+        SELECT s.seed, s.token, g.value, n.id, n.base, n.head, n.forgotten, n.records, n.bytes,
+            n.tombstones, n.invalidations, n.clients, n.outcomes, n.outcome_bytes, d.place
+        FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS d(name, bucket, place)
+        CROSS JOIN freshet.store s LEFT JOIN freshet.generation g ON g.bucket = d.bucket
+        LEFT JOIN freshet.namespace n ON n.name = d.name
+        """)
+
+    /// The rows of the keys that have one. $2 are places in $1; values are read where they are wanted, up to $6 bytes.
+    static let loadRecords = Statement(
+        "load_records",
+        """
+        SELECT d.place, r.revision, r.modified, r.content_type, octet_length(r.value),
+            CASE WHEN d.wanted AND octet_length(r.value) <= $6::bigint THEN r.value END
+        FROM unnest($2::integer[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY AS d(owner, collection, id, wanted, place)
+        JOIN freshet.namespace n ON n.name = ($1::text[])[d.owner]
+        JOIN freshet.record r ON r.namespace = n.id AND r.collection = d.collection AND r.id = d.id
+        """)
+
+    static let loadClients = Statement(
+        "load_clients",
+        """
+        SELECT d.place, c.last, c.day, c.removed, c.owner
+        FROM unnest($2::integer[], $3::text[]) WITH ORDINALITY AS d(owner, client, place)
+        JOIN freshet.namespace n ON n.name = ($1::text[])[d.owner]
+        JOIN freshet.client c ON c.namespace = n.id AND c.client = d.client
+        """)
+
+    static let readOutcomes = Statement(
+        "read_outcomes",
+        """
+        SELECT last, outcomes FROM freshet.outcome
+        WHERE namespace = $1::bigint AND client = $2::text AND last >= $3::bigint AND last <= coalesce(
+            (SELECT min(last) FROM freshet.outcome WHERE namespace = $1::bigint AND client = $2::text AND last >= $4::bigint),
+            9223372036854775807)
+        ORDER BY last
+        """)
+
+    /// Makes namespaces whose buckets are as they were when their epochs were derived. The buckets stay locked, so that none of
+    /// the namespaces is made, dropped and made again under the same epoch.
+    static let makeNamespaces = Statement(
+        "make_namespaces",
+        """
+        INSERT INTO freshet.namespace(name, base)
+        SELECT d.name, d.base
+        FROM (
+            SELECT d.name, d.base, d.bucket, d.generation
+            FROM unnest($1::text[], $2::text[], $3::integer[], $4::bigint[]) AS d(name, base, bucket, generation)
+        ) d
+        JOIN (SELECT bucket, value FROM freshet.generation WHERE bucket = ANY ($3::integer[]) ORDER BY bucket FOR SHARE) g
+            ON g.bucket = d.bucket AND g.value = d.generation
+        ORDER BY d.name
+        ON CONFLICT (name) DO NOTHING
+        RETURNING id, name
+        """)
+
+    static let putRecords = Statement(
+        "put_records",
+        """
+        INSERT INTO freshet.record AS r
+            (namespace, collection, id, revision, modified, client, write, content_type, deleted, value)
+        SELECT d.namespace, d.collection, d.id, d.revision, d.modified, d.client, d.write, d.content_type, d.deleted, d.value
+        FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::text[],
+            $9::bigint[], $10::bytea[])
+            AS d(namespace, collection, id, revision, modified, client, write, content_type, deleted, value)
+        ON CONFLICT (namespace, collection, id) DO UPDATE SET
+            revision = excluded.revision, modified = excluded.modified, client = excluded.client, write = excluded.write,
+            content_type = excluded.content_type, deleted = excluded.deleted, value = excluded.value
+        """)
+
+    /// Removes invalidations of exactly these scopes.
+    static let removeInvalidations = Statement(
+        "remove_invalidations",
+        """
+        WITH gone AS (
+            DELETE FROM freshet.invalidation v
+            USING unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[]) AS d(namespace, kind, collection, name)
+            WHERE v.namespace = d.namespace AND v.kind = d.kind AND v.collection = d.collection AND v.name = d.name
+            RETURNING v.namespace
+        )
+        UPDATE freshet.namespace n SET invalidations = n.invalidations - c.count
+        FROM (SELECT namespace, count(*) AS count FROM gone GROUP BY namespace) c WHERE n.id = c.namespace
+        """)
+
+    /// Removes at most $5 invalidations of keys and prefixes of a collection, with names from $3 up to below $4.
+    static let removeRange = Statement(
+        "remove_range",
+        """
+        WITH gone AS (
+            DELETE FROM freshet.invalidation v
+            USING (
+                SELECT d.namespace, d.kind, d.collection, d.name FROM freshet.invalidation d
+                WHERE d.namespace = $1::bigint AND d.kind IN (1, 2) AND d.collection = $2::text AND d.name >= $3::text AND d.name < $4::text
+                LIMIT $5::bigint
+            ) d
+            WHERE v.namespace = d.namespace AND v.kind = d.kind AND v.collection = d.collection AND v.name = d.name
+            RETURNING v.namespace
+        )
+        UPDATE freshet.namespace n SET invalidations = n.invalidations - c.count
+        FROM (SELECT namespace, count(*) AS count FROM gone GROUP BY namespace) c WHERE n.id = c.namespace
+        """)
+
+    /// Removes at most $2 invalidations of a namespace.
+    static let removeAllInvalidations = Statement(
+        "remove_all_invalidations",
+        """
+        WITH gone AS (
+            DELETE FROM freshet.invalidation v
+            USING (
+                SELECT d.namespace, d.kind, d.collection, d.name FROM freshet.invalidation d WHERE d.namespace = $1::bigint LIMIT $2::bigint
+            ) d
+            WHERE v.namespace = d.namespace AND v.kind = d.kind AND v.collection = d.collection AND v.name = d.name
+            RETURNING v.namespace
+        )
+        UPDATE freshet.namespace n SET invalidations = n.invalidations - c.count
+        FROM (SELECT namespace, count(*) AS count FROM gone GROUP BY namespace) c WHERE n.id = c.namespace
+        """)
+
+    static let addInvalidations = Statement(
+        "add_invalidations",
+        """
+        INSERT INTO freshet.invalidation(namespace, kind, collection, name, revision, modified)
+        SELECT d.namespace, d.kind, d.collection, d.name, d.revision, d.modified
+        FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+            AS d(namespace, kind, collection, name, revision, modified)
+        """)
+
+    static let putClients = Statement(
+        "put_clients",
+        """
+        INSERT INTO freshet.client(namespace, client, last, day, removed, owner)
+        SELECT d.namespace, d.client, d.last, d.day, d.removed, d.owner
+        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
+            AS d(namespace, client, last, day, removed, owner)
+        ON CONFLICT (namespace, client) DO UPDATE SET
+            last = excluded.last, day = excluded.day, removed = excluded.removed, owner = excluded.owner
+        """)
+
+    static let addOutcomes = Statement(
+        "add_outcomes",
+        """
+        INSERT INTO freshet.outcome(namespace, client, last, count, outcomes)
+        SELECT d.namespace, d.client, d.last, d.count, d.outcomes
+        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bytea[]) AS d(namespace, client, last, count, outcomes)
+        """)
+
+    /// Removes the rows of outcomes whose last numbers are at most $3, for each of the clients.
+    static let removeOutcomes = Statement(
+        "remove_outcomes",
+        """
+        WITH gone AS (
+            DELETE FROM freshet.outcome o
+            USING unnest($1::bigint[], $2::text[], $3::bigint[]) AS d(namespace, client, last)
+            WHERE o.namespace = d.namespace AND o.client = d.client AND o.last <= d.last
+            RETURNING o.namespace, o.count, octet_length(o.outcomes) AS bytes
+        )
+        UPDATE freshet.namespace n SET outcomes = n.outcomes - c.count, outcome_bytes = n.outcome_bytes - c.bytes
+        FROM (SELECT namespace, sum(count) AS count, sum(bytes) AS bytes FROM gone GROUP BY namespace) c WHERE n.id = c.namespace
+        """)
+
+    /// Counters that other statements change too are changed by differences.
+    static let putNamespaces = Statement(
+        "put_namespaces",
+        """
+        UPDATE freshet.namespace n SET head = d.head, records = d.records, bytes = d.bytes, tombstones = d.tombstones, clients = d.clients,
+            invalidations = n.invalidations + d.invalidations, outcomes = n.outcomes + d.outcomes,
+            outcome_bytes = n.outcome_bytes + d.outcome_bytes
+        FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+            $9::bigint[])
+            AS d(id, head, records, bytes, tombstones, clients, invalidations, outcomes, outcome_bytes)
+        WHERE n.id = d.id
+        """)
+}
+#endif

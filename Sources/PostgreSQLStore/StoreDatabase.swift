@@ -1,0 +1,129 @@
+#if PostgreSQL
+internal import FreshetPostgreSQL
+internal import FreshetServer
+internal import Synchronization
+
+/// Opens the connections of a store, and checks that each leads to the history of it that the others use.
+final class StoreDatabase: Sendable {
+    let label: String
+    private let settings: ConnectionSettings
+    private let random: @Sendable () -> UInt64
+    /// The latest history that any connection has seen; `nil` before the first.
+    private let latest = Mutex<StoreHistory?>(nil)
+
+    /// How long one exchange with the server may take.
+    static let patience = Duration.seconds(10)
+
+    init(_ settings: ConnectionSettings, random: @escaping @Sendable () -> UInt64) {
+        self.settings = settings
+        self.random = random
+        label = settings.label
+    }
+
+    /// The history that the store's connections see; `nil` before the first.
+    var history: StoreHistory? { latest.withLock { $0 } }
+
+    /// Opens a connection, brings the schema up to date, and returns the store's identifier.
+    ///
+    /// - Parameter seed: random; a new store derives its epochs from it.
+    func prepare(seed: UInt64) throws -> String {
+        let (connection, place) = try connect()
+        try Schema.migrate(connection, seed: seed, place: place, label: label)
+        return try enter(connection, place)
+    }
+
+    /// Opens a connection to a store that is prepared.
+    func open() throws -> sending Connection {
+        let (connection, place) = try connect()
+        _ = try enter(connection, place)
+        return connection
+    }
+
+    /// Looks at the database, and changes nothing.
+    func inspect() throws -> PostgreSQLRecordStore.Inspection {
+        let (connection, _) = try connect()
+        let found = try Schema.version(connection, by: Deadline(after: Self.patience))
+        guard found <= Schema.version else { throw StoreError.newerSchema(path: label, found: found, known: Schema.version) }
+        return PostgreSQLRecordStore.Inspection(
+            label: label, schema: found, latestSchema: Schema.version, serverVersion: connection.serverVersion,
+            isEncrypted: connection.isEncrypted)
+    }
+
+    private func connect() throws -> (Connection, ServerPlace) {
+        let connection = try Connection(settings)
+        let deadline = Deadline(after: Self.patience)
+        guard connection.serverVersion >= 140_000 else {
+            throw StoreError.failed(path: label, reason: "PostgreSQL \(connection.serverVersion / 10_000) is too old: it takes 14 or newer")
+        }
+        try connection.execute(Self.settingsScript, by: deadline)
+        let row = try connection.run(.serverState, by: deadline)
+        guard row.count == 1, try !row.bool(0, 0) else {
+            throw StoreError.failed(
+                path: label, reason: "this server is a standby, which only reads. Name the primary, or all servers: host=a,b in the URI")
+        }
+        guard try row.bool(0, 1) else {
+            throw StoreError.failed(
+                path: label, reason: "fsync or full_page_writes is off, so a crash would lose acknowledged writes. Turn both on")
+        }
+        guard row.text(0, 2) == "UTF8" else {
+            throw StoreError.failed(
+                path: label,
+                reason: "the database has the encoding \(row.text(0, 2)). Create one with: createdb --encoding UTF8 --template template0")
+        }
+        guard let place = ServerPlace(system: try row.int64(0, 3), logFile: row.text(0, 4)) else {
+            throw StoreError.failed(path: label, reason: "the server does not say which timeline it writes (\(row.text(0, 4)))")
+        }
+        return (connection, place)
+    }
+
+    /// Checks that the connection leads to the latest history, and renews all epochs if the server has begun another one: after
+    /// a failover, acknowledged writes may be missing. Every connection does so before it writes, so no write precedes it.
+    private func enter(_ connection: Connection, _ place: ServerPlace) throws -> String {
+        let deadline = Deadline(after: Self.patience)
+        var row = try connection.run(.storeRow, by: deadline)
+        guard row.count == 1 else { throw StoreError.corrupt(path: label, reason: "the table freshet.store is empty") }
+        if try history(row) != place {
+            _ = try connection.run(.begin, by: deadline)
+            row = try connection.run(.lockStoreRow, by: deadline)
+            if try history(row) != place {
+                var parameters = Parameters()
+                parameters.add(Int64(bitPattern: random()))
+                parameters.add(place.system)
+                parameters.add(place.timeline)
+                _ = try connection.run(.renewToken, parameters, by: deadline)
+            }
+            _ = try connection.run(.commit, by: deadline)
+            row = try connection.run(.storeRow, by: deadline)
+        }
+        try see(StoreHistory(place: place, ordinal: try row.int64(0, 3)))
+        return row.text(0, 0)
+    }
+
+    private func history(_ row: QueryResult) throws -> ServerPlace {
+        ServerPlace(system: try row.int64(0, 1), timeline: try row.int64(0, 2))
+    }
+
+    /// Takes note of the history that a connection sees.
+    /// - Throws: ``StoreError/unavailable(path:reason:)`` if it is an earlier one.
+    func see(_ seen: StoreHistory) throws {
+        let isBehind = latest.withLock { latest in
+            if let latest, seen.isBehind(latest) { return true }
+            latest = seen
+            return false
+        }
+        if isBehind {
+            throw StoreError.unavailable(
+                path: label, reason: "this server has an earlier state than one that was used before: it is no longer the primary")
+        }
+    }
+
+    /// One statement, and no startup options, which poolers refuse. Every statement of the store is meant to use an index, also while
+    /// the statistics of a new table are missing. Nothing runs for long, so nothing is compiled.
+    private static let settingsScript: StaticString = """
+        SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');
+        SET search_path = ''; SET client_min_messages = warning; SET jit = off; SET enable_seqscan = off;
+        SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0;
+        SET statement_timeout = '8s'; SET lock_timeout = '3s'; SET idle_in_transaction_session_timeout = '5s';
+        """
+}
+#endif

@@ -1,0 +1,160 @@
+#if PostgreSQL
+internal import FreshetPostgreSQL
+internal import FreshetServer
+internal import Glibc
+internal import Synchronization
+
+/// A step of a write transaction, for tests that end connections.
+package enum TransactionStep: Hashable, Sendable {
+    /// The rows are locked and read. The number is that of PostgreSQL's process for the connection.
+    case loaded(process: Int)
+    /// The changes and the commit are about to be sent.
+    case committing(process: Int)
+    /// The answer to the commit is lost; its outcome is about to be asked for.
+    case asking
+}
+
+/// A connection that writes, one transaction at a time.
+///
+/// Locking and reading take one round trip, writing and committing another.
+final class WriteLane: Sendable {
+    private let database: StoreDatabase
+    private let onStep: @Sendable (TransactionStep) -> Void
+    private let slot = Mutex(ConnectionSlot())
+    /// How often a transaction runs that collides with others. Locks are taken in one order, so this is rare.
+    private static let attempts = 4
+    /// How long the outcome of a commit is asked for.
+    private static let outcomePatience = Duration.seconds(30)
+
+    init(_ database: StoreDatabase, onStep: @escaping @Sendable (TransactionStep) -> Void) {
+        self.database = database
+        self.onStep = onStep
+    }
+
+    /// Runs a transaction, unless the lane is busy; then returns `nil`.
+    func runIfFree<Result: Sendable>(_ scope: TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result) throws
+        -> Result?
+    {
+        try slot.withLockIfAvailable { try run(scope, over: $0, body) }
+    }
+
+    /// Runs a transaction as soon as the lane is free.
+    func run<Result: Sendable>(_ scope: TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
+        try slot.withLock { try run(scope, over: $0, body) }
+    }
+
+    private func run<Result: Sendable>(
+        _ scope: TransactionScope, over slot: ConnectionSlot, _ body: @Sendable (any RecordTransaction) throws -> Result
+    ) throws -> Result {
+        var attempt = 1
+        while true {
+            let kept = slot.connection.flatMap { $0.isUsable ? $0 : nil }
+            let current = try kept ?? database.open()
+            slot.connection = current
+            do {
+                return try runOnce(scope, over: current, body)
+            } catch let error as PostgreSQLError {
+                // Nothing was committed. A connection that ended while nobody used it is no reason to refuse.
+                let isWorthwhile = error.category == .collision || error.category == .connectionLost
+                guard isWorthwhile, attempt < Self.attempts else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    /// Runs the transaction. After a ``PostgreSQLError`` nothing of it is stored.
+    private func runOnce<Result>(
+        _ scope: TransactionScope, over connection: Connection, _ body: (any RecordTransaction) throws -> Result
+    ) throws -> Result {
+        let transaction = PostgreSQLRecordTransaction(connection)
+        let result: Result
+        let number: String
+        let history: StoreHistory
+        let requests: [Request]
+        do {
+            (number, history) = try begin(transaction, scope)
+            onStep(.loaded(process: connection.process))
+            result = try body(transaction)
+            requests = try transaction.finish()
+        } catch {
+            // The error to report is the first. If this fails too, the connection is not used again.
+            if connection.isUsable { _ = try? connection.run(.rollback, by: .patient) }
+            throw error
+        }
+        onStep(.committing(process: connection.process))
+        try commit(requests, number, history, over: connection)
+        return result
+    }
+
+    /// Locks and reads what the scope names.
+    private func begin(_ transaction: PostgreSQLRecordTransaction, _ scope: TransactionScope) throws -> (number: String, StoreHistory) {
+        let loading = scope.namespaces.isEmpty ? [] : PostgreSQLRecordTransaction.loading(scope.namespaces)
+        let requests =
+            [Request(.begin)] + loading.prefix(1) + [Request(.transaction)] + loading.dropFirst()
+            + PostgreSQLRecordTransaction.fetching(scope)
+        let results = try transaction.connection.exchange(requests, by: .patient)
+        let first = loading.isEmpty ? 1 : 2
+        let row = results[first]
+        guard row.count == 1, let place = ServerPlace(system: try row.int64(0, 1), logFile: row.text(0, 3)) else {
+            throw StoreError.corrupt(path: database.label, reason: "the table freshet.store is empty")
+        }
+        let history = StoreHistory(place: place, ordinal: try row.int64(0, 2))
+        // A pooler may have led the connection to another server.
+        if history != database.history {
+            try database.see(history)
+            if history.place != database.history?.place { throw PostgreSQLError(.connectionLost, "the server has begun another timeline") }
+        }
+        if !loading.isEmpty {
+            try transaction.take(results[first + 1], scope.namespaces)
+            try transaction.take(results[(first + 2)...], of: scope)
+        }
+        return (row.text(0, 0), history)
+    }
+
+    private func commit(_ requests: [Request], _ number: String, _ history: StoreHistory, over connection: Connection) throws {
+        let outcome: [QueryResult]
+        do { outcome = try connection.exchange(requests + [Request(.commit)], by: .patient) } catch {
+            guard !connection.isUsable else {
+                // The server has refused a statement, or the commit, and undone everything.
+                _ = try? connection.run(.rollback, by: .patient)
+                throw error
+            }
+            onStep(.asking)
+            return try ask(number, history, error)
+        }
+        // The server says so if it has undone a transaction that had failed.
+        guard outcome.last?.command == "COMMIT" else {
+            throw PostgreSQLError(.collision, "PostgreSQL has undone the transaction instead of committing it")
+        }
+        // The wait for a standby was ended by force: the changes are visible, and a failover may lose them.
+        guard !connection.notices.contains("SyncRepWaitForLSN") else {
+            throw StoreError.outcomeUnknown(path: database.label, reason: "the standby has not confirmed the commit")
+        }
+    }
+
+    /// Finds out whether a transaction was committed whose answer is lost. Returns if it was.
+    ///
+    /// The transaction's number means something only within its history: after a failover another transaction may have it.
+    private func ask(_ number: String, _ history: StoreHistory, _ failure: PostgreSQLError) throws {
+        let deadline = Deadline(after: Self.outcomePatience)
+        var parameters = Parameters()
+        parameters.add(number)
+        while !deadline.hasPassed {
+            if let connection = try? database.open(), let row = try? connection.run(.transactionStatus, parameters, by: .patient) {
+                guard database.history == history else { break }
+                switch row.optionalText(0, 0) {
+                case "committed": return
+                case "aborted": throw PostgreSQLError(.connectionLost, state: failure.state, failure.message)
+                case "in progress": break
+                default: throw unknown("PostgreSQL no longer knows the transaction")
+                }
+            }
+            // The thread is the lane's, and has nothing else to do.
+            usleep(50_000)
+        }
+        throw unknown(failure.description)
+    }
+
+    private func unknown(_ reason: String) -> StoreError { .outcomeUnknown(path: database.label, reason: reason) }
+}
+#endif

@@ -1,0 +1,155 @@
+#if PostgreSQL
+import Dispatch
+import FreshetPostgreSQL
+import FreshetPostgreSQLStore
+import FreshetServer
+import FreshetTestSupport
+import FreshetWire
+import Synchronization
+import Testing
+
+/// Ends connections in the middle of transactions: nothing that was acknowledged is lost, and nothing is applied twice.
+@Suite("Connections to PostgreSQL that end", .enabled(if: PostgreSQLCluster.isInstalled, Comment(rawValue: PostgreSQLCluster.reason)))
+struct LostConnectionTests {
+    private let namespace: Namespace
+
+    init() throws { namespace = try Namespace("shop") }
+
+    private static let terminate = Statement("terminate", "SELECT pg_terminate_backend($1::bigint::integer)")
+    private static let deadline = Duration.seconds(20)
+
+    /// Ends a process of the server, and returns once it has ended.
+    private static func end(_ process: Int, _ uri: String) {
+        guard let connection = try? Connection(ConnectionSettings(uri: uri)) else { return }
+        var parameters = Parameters()
+        parameters.add(Int64(process))
+        _ = try? connection.run(terminate, parameters, by: Deadline(after: deadline))
+    }
+
+    private func store(_ uri: String, onStep: @escaping @Sendable (TransactionStep) -> Void) throws -> PostgreSQLRecordStore {
+        var configuration = PostgreSQLRecordStore.Configuration()
+        configuration.lanes = 1
+        configuration.onStep = onStep
+        return try PostgreSQLRecordStore(uri: uri, configuration: configuration) { 7 }
+    }
+
+    @Test(arguments: [false, true])
+    func aConnectionThatEndsBeforeTheCommitChangesNothing(_ isLate: Bool) throws {
+        // Given
+        let database = try PostgreSQLDatabase()
+        let uri = database.uri
+        let ended = Mutex(0)
+        let asked = Mutex(0)
+        let store = try store(uri) { step in
+            switch step {
+            case .loaded(let process) where !isLate, .committing(let process) where isLate:
+                if ended.withLock({ count in
+                    count += 1; return count == 2
+                }) {
+                    Self.end(process, uri)
+                }
+            case .asking: asked.withLock { $0 += 1 }
+            default: break
+            }
+        }
+        // When
+        let revisions = try (1...3).map { _ in try store.increment("a/1", in: namespace) }
+        // Then
+        #expect(revisions == [Revision(1), Revision(2), Revision(3)])
+        #expect(try store.record(RecordKey("a/1"), in: namespace).value?.content?.bytes == Array("3".utf8))
+        // Both ends are noticed when the commit is sent, so its outcome was asked for, and the transaction ran again.
+        #expect(ended.withLock { $0 } == 4 && asked.withLock { $0 } == 1)
+    }
+
+    @Test func aReadOverAnEndedConnectionOpensAnother() throws {
+        // Given
+        let database = try PostgreSQLDatabase()
+        let store = try store(database.uri) { _ in }
+        _ = try store.increment("a/1", in: namespace)
+        let before = try store.state(of: namespace)
+        // When
+        try database.cluster.query(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '\(database.name)' AND pid <> pg_backend_pid()",
+            in: database.name)
+        // Then
+        #expect(try store.state(of: namespace) == before)
+        #expect(try store.increment("a/1", in: namespace) == Revision(2))
+    }
+
+    /// Connections end at random while several threads write: at the end, the counter is as high as increments were acknowledged.
+    @Test func everyAcknowledgedIncrementIsCountedOnce() throws {
+        // Given
+        let database = try PostgreSQLDatabase()
+        let uri = database.uri
+        let processes = Mutex<Set<Int>>([])
+        var configuration = PostgreSQLRecordStore.Configuration()
+        configuration.lanes = 3
+        configuration.onStep = { step in
+            if case .loaded(let process) = step { processes.withLock { _ = $0.insert(process) } }
+        }
+        let store = try PostgreSQLRecordStore(uri: uri, configuration: configuration) { 7 }
+        let acknowledged = Mutex(0)
+        let refused = Mutex(0)
+        let unknown = Mutex(0)
+        let running = Mutex(3)
+        let namespace = namespace
+        // When
+        DispatchQueue.concurrentPerform(iterations: 4) { place in
+            guard place > 0 else {
+                // Until the writers are done. Each end takes a connection, so the writers come to something in between.
+                while running.withLock({ $0 > 0 }) {
+                    if let process = processes.withLock({ $0.popFirst() }) { Self.end(process, uri) }
+                }
+                return
+            }
+            for _ in 1...60 {
+                do {
+                    _ = try store.increment("a/1", in: namespace)
+                    acknowledged.withLock { $0 += 1 }
+                } catch StoreError.outcomeUnknown {
+                    unknown.withLock { $0 += 1 }
+                } catch { refused.withLock { $0 += 1 } }
+            }
+            running.withLock { $0 -= 1 }
+        }
+        // Then
+        let bytes = try store.record(RecordKey("a/1"), in: namespace).value?.content?.bytes ?? []
+        #expect(String(decoding: bytes, as: UTF8.self) == String(acknowledged.withLock { $0 }))
+        #expect(try store.state(of: namespace).head == Revision(Int64(acknowledged.withLock { $0 })))
+        #expect(unknown.withLock { $0 } == 0 && acknowledged.withLock { $0 } > 20, "refused: \(refused.withLock { $0 })")
+    }
+
+    /// A standby that never confirms holds up each commit, so that its connection can be ended while it waits.
+    @Test(arguments: [true, false])
+    func aCommitThatWaitsForAStandbyIsAskedFor(_ ends: Bool) async throws {
+        // Given
+        let cluster = try PostgreSQLCluster()
+        let store = try store(cluster.uri("postgres")) { _ in }
+        _ = try store.increment("a/1", in: namespace)
+        try cluster.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try cluster.query("SELECT pg_reload_conf()")
+        // When
+        let function = ends ? "pg_terminate_backend" : "pg_cancel_backend"
+        let waiter = DispatchQueue(label: "test.waiter")
+        let ended = DispatchGroup()
+        waiter.async(group: ended) {
+            while (try? cluster.query("SELECT count(\(function)(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")) == "0" {}
+        }
+        let result = Result { try store.increment("a/1", in: namespace) }
+        ended.wait()
+        // Then
+        try cluster.query("ALTER SYSTEM RESET synchronous_standby_names")
+        try cluster.query("SELECT pg_reload_conf()")
+        #expect(try store.record(RecordKey("a/1"), in: namespace).value?.content?.bytes == Array("2".utf8))
+        if ends {
+            // The transaction's number says that it was committed.
+            #expect(try result.get() == Revision(2))
+        } else {
+            // PostgreSQL answers with success and a warning, which no standby has confirmed.
+            guard case .outcomeUnknown? = #expect(throws: StoreError.self, performing: { try result.get() }) else {
+                throw Unexpected(what: "\(result)")
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,193 @@
+#if PostgreSQL
+import FreshetPostgreSQLStore
+import FreshetServer
+import FreshetTestSupport
+import FreshetWire
+import Testing
+
+@Suite("A store in PostgreSQL", .enabled(if: PostgreSQLCluster.isInstalled, Comment(rawValue: PostgreSQLCluster.reason)))
+struct PostgreSQLRecordStoreTests {
+    private let database: PostgreSQLDatabase
+    private let namespace: Namespace
+
+    init() throws {
+        database = try PostgreSQLDatabase()
+        namespace = try Namespace("shop")
+    }
+
+    private func open(seed: UInt64 = 7) throws -> PostgreSQLRecordStore { try PostgreSQLRecordStore(uri: database.uri) { seed } }
+
+    @Test func aStoreIsTheSameWhenItIsOpenedAgain() throws {
+        // Given
+        let first = try open()
+        let revision = try first.put("a/1", in: namespace)
+        let state = try first.state(of: namespace)
+        // When
+        let second = try open(seed: 8)
+        // Then
+        #expect(second.identifier == first.identifier && revision == Revision(1))
+        #expect(try second.state(of: namespace) == state)
+        #expect(try second.state(of: Namespace("other")) == first.state(of: Namespace("other")))
+    }
+
+    @Test func twoStoresOverOneDatabaseShareTheirWrites() throws {
+        // Given
+        let (first, second) = (try open(), try open())
+        // When
+        for _ in 1...10 {
+            _ = try first.put("a/1", in: namespace)
+            _ = try second.put("a/1", in: namespace)
+        }
+        // Then
+        #expect(try first.state(of: namespace) == second.state(of: namespace))
+        #expect(try first.state(of: namespace).head == Revision(20))
+    }
+
+    @Test func aNewerSchemaIsRefused() throws {
+        // Given
+        _ = try open()
+        try database.cluster.query("UPDATE freshet.store SET schema = 99", in: database.name)
+        // When
+        let error = #expect(throws: StoreError.self) { _ = try open() }
+        // Then
+        guard case .newerSchema(let path, 99, _)? = error else { throw Unexpected(what: "\(String(describing: error))") }
+        #expect(path.hasPrefix("postgres://") && !path.contains("postgres@"))
+    }
+
+    @Test func anotherEncodingIsRefused() throws {
+        // Given
+        let name = "latin\(database.name)"
+        try database.cluster.run("createdb", "--encoding", "LATIN1", "--locale", "C", "--template", "template0", name)
+        // When
+        let error = #expect(throws: StoreError.self) { _ = try PostgreSQLRecordStore(uri: database.cluster.uri(name)) { 7 } }
+        // Then
+        #expect(error?.description.contains("LATIN1") == true)
+        try database.cluster.run("dropdb", name)
+    }
+
+    @Test func aServerThatMayLoseCommitsIsRefused() throws {
+        // Given
+        let cluster = try PostgreSQLCluster(settings: ["fsync = off"])
+        // When
+        let error = #expect(throws: StoreError.self) { _ = try PostgreSQLRecordStore(uri: cluster.uri("postgres")) { 7 } }
+        // Then
+        #expect(error?.description.contains("fsync") == true)
+    }
+
+    @Test func aRoleThatOwnsOnlyItsDatabaseIsEnough() throws {
+        // Given
+        let role = "plain\(database.name)"
+        try database.cluster.query("CREATE ROLE \(role) LOGIN")
+        try database.cluster.run("createdb", "--owner", role, role)
+        // When
+        let store = try PostgreSQLRecordStore(uri: database.cluster.uri(role, user: role)) { 7 }
+        // Then
+        #expect(try store.put("a/1", in: namespace) == Revision(1))
+        try store.transaction { try $0.touch() }
+    }
+
+    @Test func anotherTimelineGivesEveryNamespaceAnotherEpoch() throws {
+        // Given
+        let first = try open()
+        _ = try first.put("a/1", in: namespace)
+        let (made, unmade) = (try first.state(of: namespace), try first.state(of: Namespace("other")))
+        // When: as after a failover, the row was last written on another timeline.
+        try database.cluster.query("UPDATE freshet.store SET timeline = timeline + 1", in: database.name)
+        let second = try open(seed: 99)
+        // Then
+        let state = try second.state(of: namespace)
+        #expect(state.epoch != made.epoch && state.head == made.head && state.records == 1)
+        #expect(try second.state(of: Namespace("other")).epoch != unmade.epoch)
+        #expect(second.identifier == first.identifier)
+        // The first one goes on, in the new epoch.
+        #expect(try first.put("a/1", in: namespace) == Revision(2))
+        #expect(try first.state(of: namespace).epoch == state.epoch)
+    }
+
+    @Test func aServerWithAnEarlierStateIsNotUsed() throws {
+        // Given
+        let store = try open()
+        _ = try store.put("a/1", in: namespace)
+        try store.transaction { _ = try $0.rotateEpochs(seed: 5) }
+        _ = try store.put("a/1", in: namespace)
+        // When
+        try database.cluster.query("UPDATE freshet.store SET ordinal = ordinal - 1", in: database.name)
+        // Then
+        let error = #expect(throws: StoreError.self) { _ = try store.put("a/1", in: namespace) }
+        guard case .unavailable? = error else { throw Unexpected(what: "\(String(describing: error))") }
+        try database.cluster.query("UPDATE freshet.store SET ordinal = ordinal + 1", in: database.name)
+        #expect(try store.state(of: namespace).head == Revision(2))
+    }
+
+    @Test func aProgramCanEmbedAServerOverPostgreSQL() async throws {
+        // Given
+        var configuration = RecordServerConfiguration()
+        configuration.port = 0
+        let server = try RecordServer(configuration, postgreSQL: database.uri)
+        // When
+        try server.start()
+        // Then
+        #expect(server.url.hasPrefix("http://127.0.0.1:"))
+        await server.stop()
+        let error = #expect(throws: RecordServerError.self) {
+            try RecordServer(configuration, postgreSQL: "postgres://nobody@/x?host=%2Fnowhere")
+        }
+        #expect(error?.description.contains("nowhere") == true)
+    }
+
+    @Test func rowsThatTheScopeDoesNotNameAreRead() throws {
+        // Given
+        let store = try open()
+        _ = try store.put("a/1", in: namespace)
+        let (key, time) = (try RecordKey("a/1"), Timestamp(milliseconds: 5))
+        // When
+        let seen = try store.transaction(touching: { TransactionScope() }) { [namespace] transaction in
+            let shop = try transaction.namespace(namespace)
+            let record = try shop.record(key)
+            let existing = try shop.existingRow(of: key)
+            let other = try transaction.namespace(Namespace("other"))
+            _ = try other.put(Content(json: Array("2".utf8)), at: key, over: nil, WriteMetadata(modified: time))
+            return (record?.content?.bytes.count, existing?.revision, try other.outline(key)?.revision)
+        }
+        // Then
+        #expect(seen.0 == 1 && seen.1 == Revision(1) && seen.2 == Revision(1))
+        #expect(try store.record(key, in: Namespace("other")).value?.revision == Revision(1))
+    }
+
+    @Test func theNamesOfAllLanguagesAreOrderedByTheirBytes() throws {
+        // Given
+        let store = try open()
+        let ids = [
+            "a", "a\u{10FFFF}", "a\u{10FFFF}b", "\u{D7FF}", "\u{E000}x", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}z", "Z", "e\u{301}", "\u{E9}",
+        ]
+        for id in ids { _ = try store.put("a/\(id)", in: namespace) }
+        // When
+        for prefix in ["", "a", "a\u{10FFFF}", "\u{D7FF}", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}", "e", "\u{E9}"] {
+            let list = try store.records(ListQuery(collection: "a", prefix: prefix), in: namespace).value.records.map(\.key.id)
+            // Then
+            let expected = ids.filter { $0.utf8.starts(with: prefix.utf8) }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            #expect(list.map { Array($0.utf8) } == expected.map { Array($0.utf8) }, "prefix \(prefix)")
+        }
+    }
+}
+
+extension RecordStore {
+    /// Puts a record, in a separate transaction.
+    func put(_ key: String, in namespace: Namespace, json: String = "1") throws -> Revision? {
+        let write = SingleWrite(key: try RecordKey(key), operation: .put(json: json))
+        return try single(write, in: namespace)
+    }
+
+    func increment(_ key: String, in namespace: Namespace) throws -> Revision? {
+        try single(SingleWrite(key: RecordKey(key), operation: .increment("")), in: namespace)
+    }
+
+    private func single(_ write: SingleWrite, in namespace: Namespace) throws -> Revision? {
+        let recorder = CompletionRecorder<SingleReceipt>()
+        try GroupCommit.commit(
+            [.single(write, in: namespace, then: recorder.record)], to: self, at: Timestamp(milliseconds: 1_000), editLimit: 1_000
+        ).complete()
+        return try recorder.once().result.get().revision
+    }
+}
+#endif
