@@ -22,6 +22,7 @@ struct Serve: AsyncParsableCommand {
               freshet serve --host 0.0.0.0 --require-keys --data /var/lib/freshet
               freshet serve --config /etc/freshet/freshet.json --data /var/lib/freshet
               freshet serve --host 0.0.0.0 --open --port 8180 --data /var/lib/freshet
+              freshet serve --store postgres://freshet@db.example/freshet
               freshet serve --port 0 --memory
               freshet serve --port 0 --memory --test-faults
             """)
@@ -31,6 +32,8 @@ struct Serve: AsyncParsableCommand {
 
     /// The beginning of the lines that state further addresses.
     static let alsoPrefix = "also listening on "
+
+    private static let defaultData = "./freshet-data"
 
     /// A thousand years.
     private static let mostDays = 365_000
@@ -68,7 +71,14 @@ struct Serve: AsyncParsableCommand {
         completion: .file())
     var tlsClientCa: String?
     @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"), completion: .directory)
-    var data = "./freshet-data"
+    var data = Serve.defaultData
+    @Option(
+        help: ArgumentHelp(
+            """
+            Keep the records in a PostgreSQL database, which several servers may share. What the URI leaves out comes from PGHOST, PGUSER, \
+            PGPASSWORD and so on. Takes a freshet that was built with the trait PostgreSQL.
+            """, valueName: "uri"))
+    var store: String?
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
     @Flag(help: "The folder was restored from a back-up: give every namespace a new epoch. For the first start only.")
     var restored = false
@@ -135,8 +145,11 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("--config goes without \(optionsOfTheFile.joined(separator: ", ")): the file has these settings")
         }
         guard !(memory && requireKeys) else {
-            throw ValidationError("--require-keys goes with --data, where the keys are, and not with --memory")
+            throw ValidationError("--require-keys goes with --data or --store, where the keys are, and not with --memory")
         }
+        guard store == nil || !memory else { throw ValidationError("one of these: --store, --memory") }
+        guard store == nil || data == Self.defaultData else { throw ValidationError("one of these: --store, --data") }
+        guard !(testFaults && store != nil) else { throw ValidationError("--test-faults goes without --store") }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key go together: name both files")
         }
@@ -145,7 +158,7 @@ struct Serve: AsyncParsableCommand {
         guard audit != "" else { throw ValidationError("--audit takes a file, and this is empty") }
         guard !(testFaults && audit != nil) else { throw ValidationError("--test-faults goes without --audit") }
         guard !(open && requireKeys) else { throw ValidationError("one of these: --open, --require-keys") }
-        guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
+        guard !(memory && restored) else { throw ValidationError("--restored goes with --data or --store, not with --memory") }
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port takes 0 to 65535, not \(port)") }
         if let recentLimit, recentLimit < 0 { throw ValidationError("--recent-limit takes 0 or more bytes, not \(recentLimit)") }
         guard (1...Self.mostDays).contains(outcomeRetention) else {
@@ -190,6 +203,7 @@ struct Serve: AsyncParsableCommand {
         LargeAllocations.returnWhenReleased()
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()
+        let shared = try store.map { uri throws(CommandFailure) in try StoreLocation(uri).shared(isRestored: restored) }
         let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         do throws(RecordServerError) {
@@ -197,7 +211,9 @@ struct Serve: AsyncParsableCommand {
                 let server = try FaultServer(configuration, logger: logger)
                 services.append(.init(service: ServerService(urls: [server.url], server: server)))
             } else {
-                let server = try RecordServer.running(configuration, logger: logger)
+                let server =
+                    shared.map { RecordServer(configuration, sharing: $0, logger: logger) } ?? RecordServer(configuration, logger: logger)
+                try server.start()
                 if file != nil || base.tls != nil || audit != nil {
                     services.append(.init(service: await ReloadOnHangup(server, logger)))
                 }

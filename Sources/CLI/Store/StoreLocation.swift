@@ -1,0 +1,77 @@
+import FreshetServer
+
+#if PostgreSQL
+import FreshetPlatform
+import FreshetPostgreSQL
+import FreshetPostgreSQLStore
+import FreshetWire
+#endif
+
+/// A store that several servers may share, named by a URI.
+struct StoreLocation {
+    let uri: String
+
+    private static let supported = "a store is named by a URI such as postgres://freshet@db.example/freshet"
+
+    #if PostgreSQL
+    /// - Throws: a failure that says how to name a store.
+    init(_ uri: String) throws(CommandFailure) {
+        guard ConnectionSettings.isURI(uri) else { throw CommandFailure(.usage, "\(Self.supported), and not so") }
+        self.uri = uri
+    }
+
+    /// Opens the store, and makes or updates its schema.
+    func open() throws(CommandFailure) -> PostgreSQLRecordStore {
+        do throws(StoreError) {
+            return try PostgreSQLRecordStore(uri: uri) {
+                var random = SystemRandomNumberGenerator()
+                return random.next()
+            }
+        } catch { throw CommandFailure(error) }
+    }
+
+    /// Opens the store for a server.
+    ///
+    /// - Parameter isRestored: whether every namespace gets a new epoch.
+    func shared(isRestored: Bool) throws(CommandFailure) -> SharedStore {
+        let store = try open()
+        if isRestored {
+            var random = SystemRandomNumberGenerator()
+            do throws(StoreError) {
+                _ = try GroupCommit.commit(
+                    [.rotateEpochs(seed: random.next()) { _ in }], to: store,
+                    at: Timestamp(milliseconds: SystemClock.wallMilliseconds), editLimit: 1 << 20)
+            } catch { throw CommandFailure(error) }
+        }
+        return SharedStore(store, NoAnnouncements())
+    }
+
+    func inspect() throws(CommandFailure) -> PostgreSQLRecordStore.Inspection {
+        do throws(StoreError) { return try PostgreSQLRecordStore.inspect(uri: uri) } catch { throw CommandFailure(error) }
+    }
+    #else
+    init(_ uri: String) throws(CommandFailure) {
+        throw CommandFailure(
+            .usage,
+            "this freshet was built without PostgreSQL: build it with 'swift build -c release --product freshet --traits PostgreSQL'")
+    }
+
+    func shared(isRestored: Bool) throws(CommandFailure) -> SharedStore { throw CommandFailure(.software, Self.supported) }
+    #endif
+}
+
+#if PostgreSQL
+extension CommandFailure {
+    /// Why a store cannot be used.
+    init(_ error: StoreError) {
+        let status: ExitStatus =
+            switch error {
+            case .newerSchema, .corrupt, .notADatabase: .data
+            case .unavailable, .inUse: .unavailable
+            case .overloaded, .outcomeUnknown: .tryAgain
+            case .missingDirectory, .notADirectory, .readOnly, .full, .revisionsExhausted, .failed: .inputOutput
+            }
+        self.init(status, error.description)
+    }
+}
+#endif
