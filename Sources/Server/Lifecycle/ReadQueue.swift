@@ -7,7 +7,7 @@ import Synchronization
 /// Runs work that may take long (scans, large bodies) on a few threads, away from the event loops, and refuses work
 /// when too much waits.
 ///
-/// The threads have a low priority, so that event loops and commits do not wait for a processor where many clients read
+/// By default the threads have a low priority, so that event loops and commits do not wait for a processor where many clients read
 /// much at once. With all attacks on memory at once, on two processors, other clients write a third more.
 final class ReadQueue: Sendable {
     typealias Work = @Sendable () -> Void
@@ -17,7 +17,8 @@ final class ReadQueue: Sendable {
     /// - Parameters:
     ///   - width: how many work items run at once.
     ///   - limit: how many work items may run or wait.
-    init(width: Int, limit: Int) { workers = Workers(width: width, limit: limit) }
+    ///   - niceness: that of the threads, beside 0 of the others.
+    init(width: Int, limit: Int, niceness: Int32 = 10) { workers = Workers(width: width, limit: limit, niceness: niceness) }
 
     deinit { workers.stop {} }
 
@@ -52,15 +53,14 @@ private final class Workers: Sendable {
         case needsThread
     }
 
-    /// Of a thread, beside 0 of the others.
-    private static let niceness: Int32 = 10
-
+    private let niceness: Int32
     private let width: Int
     private let limit: Int
     private let wakeups = DispatchSemaphore(value: 0)
     private let state = Mutex(State())
 
-    init(width: Int, limit: Int) {
+    init(width: Int, limit: Int, niceness: Int32) {
+        self.niceness = niceness
         self.width = max(width, 1)
         self.limit = limit
     }
@@ -87,7 +87,7 @@ private final class Workers: Sendable {
         case .needsThread:
             let failure = DetachedThread.start {
                 // Any process may lower its priority. This one is that of the calling thread alone (sched(7)).
-                setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+                if self.niceness != 0 { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, self.niceness) }
                 self.run()
             }
             // The system has no thread, and the work is accepted: a shared one does it.

@@ -43,7 +43,7 @@ extension ServerCore {
         try context.requireJSON()
         let namespace = try context.namespace()
         let start = environment.monotonicNanoseconds()
-        try committer.checkRoom()
+        try committer.checkRoom(in: namespace)
         context.nowOrLater { [self] in
             let batch = try WriteBatch(json: context.request.body, profile: .interoperable)
             let client = batch.client

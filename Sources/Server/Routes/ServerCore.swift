@@ -25,7 +25,7 @@ final class ServerCore: Sendable {
     let settings: Settings
     let tickets: Tickets
     let audit: AuditLog
-    let creations = NamespaceCreations()
+    let creations: NamespaceCreations
     let logger: Logger
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
     private let server = Mutex(WeakServer())
@@ -57,7 +57,8 @@ final class ServerCore: Sendable {
     ) {
         let metrics = ServerMetrics()
         let identifier = store.identifier
-        let reads = ReadQueue(width: 4, limit: pendingReads)
+        // Of a store that does not answer at once all reads are here, so they are as urgent as others' lookups.
+        let reads = ReadQueue(width: 4, limit: pendingReads, niceness: store.answersAtOnce ? 10 : 0)
         let source = FeedSource(
             isShared: announcements != nil,
             position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
@@ -76,6 +77,8 @@ final class ServerCore: Sendable {
                 $0, feeds, source, sender: environment.random(), now: { environment.monotonicNanoseconds() / 1_000_000 }, logger: logger)
         }
         self.follower = follower
+        let creations = NamespaceCreations(lanes: store.lanes)
+        self.creations = creations
         var configuration = Committer.Configuration()
         configuration.editLimit = settings.editLimit
         configuration.quotas = settings.quotas
@@ -90,7 +93,7 @@ final class ServerCore: Sendable {
                 logger.error("a transaction is stored or not", metadata: ["error": "\(error)"])
                 feeds.readAll()
             },
-            onCommit: { [creations] commits in
+            onCommit: { commits in
                 creations.note(commits)
                 metrics.count(commits)
                 feeds.publish(commits)

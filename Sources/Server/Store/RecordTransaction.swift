@@ -34,7 +34,8 @@ package protocol RecordTransaction: AnyObject {
     /// Removes a key or a revocation, if there is one of this name.
     func remove(_ kind: AccessRow.Kind, named name: String) throws
 
-    /// Makes a write without meaning, so that a commit shows whether the disk accepts it.
+    /// Makes a write without meaning, so that a commit shows whether the disk accepts it. Servers that share the store
+    /// write different rows, so that they do not wait for each other.
     func touch() throws
 }
 

@@ -32,8 +32,6 @@ package struct CommitQueue<Element> {
     private var wasLong = true
     private var load = WriteLoad()
     private var pace: WriteLatencyEstimate
-    /// Whether a consumer is taking groups, and so will look for more.
-    private(set) var isDraining = false
 
     package init(_ limits: Limits = Limits()) {
         self.limits = limits
@@ -42,6 +40,9 @@ package struct CommitQueue<Element> {
 
     /// The number of elements that wait.
     package var count: Int { short.count + long.count }
+
+    /// The bytes of values that wait.
+    package var waitingBytes: Int { load.bytes }
 
     /// Whether another element of this load is accepted.
     ///
@@ -56,13 +57,9 @@ package struct CommitQueue<Element> {
     }
 
     /// Appends an element, whether or not it would be accepted.
-    ///
-    /// - Returns: whether the caller has to begin to take groups.
-    package mutating func append(_ element: Element, _ other: WriteLoad) -> Bool {
+    package mutating func append(_ element: Element, _ other: WriteLoad) {
         if other.bytes <= limits.shortBytes { short.append((element, other)) } else { long.append((element, other)) }
         load += other
-        defer { isDraining = true }
-        return !isDraining
     }
 
     /// Puts back the last elements of the previous group, in their order, for which the transaction had no time or
@@ -76,12 +73,14 @@ package struct CommitQueue<Element> {
         long.insert(contentsOf: rest, at: wasLong ? 0 : long.count)
     }
 
-    /// The next group, within its bounds; empty if nothing waits, and then the consumer stops. By now the previous
-    /// group is on disk, or has failed.
+    /// The previous group is on disk, or has failed.
+    package mutating func endGroup(now: Int64) { pace.end(now: now) }
+
+    /// The next group, within its bounds; empty if nothing waits. By now the previous group has ended.
     package mutating func nextGroup(now: Int64) -> [Element] {
         pace.end(now: now)
         guard count > 0 else {
-            (isDraining, wasLong) = (false, true)
+            wasLong = true
             return []
         }
         wasLong = short.isEmpty || !long.isEmpty && !wasLong

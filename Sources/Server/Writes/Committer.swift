@@ -4,9 +4,10 @@ package import FreshetWire
 internal import Synchronization
 
 /// The only writer of a store: takes the submissions that wait, commits them with one `fsync`, publishes their changes,
-/// and then calls their completions.
+/// and then calls their completions. It has as many lanes as the store; ``CommitLanes`` has their rules.
 ///
-/// Thread-safe. Completions and `onCommit` are called on the committer's queue: they must not block.
+/// Thread-safe. Completions and `onCommit` are called by the lanes' writers: they must not block. Those of submissions
+/// that concern the whole store are called while no transaction is in progress, and before the next one begins.
 package final class Committer: Sendable {
     package struct Configuration: Sendable {
         /// The bounds of the queue, and of one transaction.
@@ -24,7 +25,7 @@ package final class Committer: Sendable {
     }
 
     private struct State {
-        var queue: CommitQueue<Submission>
+        var lanes: CommitLanes<Submission>
         var quotas: Quotas.Space
         /// Set when the committer stops; called when nothing waits any more.
         var stopping: [@Sendable () -> Void]?
@@ -36,13 +37,14 @@ package final class Committer: Sendable {
     private let now: @Sendable () -> Int64
     private let onCommit: @Sendable ([NamespaceCommit]) -> Void
     private let onFailure: @Sendable (StoreError) -> Void
-    private let queue = DispatchQueue(label: "freshet.commits")
+    private let writers: [LaneWriter]
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - clock: the time that records are stamped with.
     ///   - now: nanoseconds that never go back, to estimate how long a write would have to wait.
-    ///   - onCommit: gets the commits of each transaction, in order, before any completion is called.
+    ///   - onCommit: gets the commits of each transaction, in the order of each namespace, before any completion is
+    ///     called. Lanes call it at once.
     ///   - onFailure: gets the error of a failed transaction, for the log. The submissions have been refused by then.
     package init(
         store: any RecordStore, configuration: Configuration = Configuration(), clock: @escaping @Sendable () -> Timestamp,
@@ -53,7 +55,9 @@ package final class Committer: Sendable {
         self.configuration = configuration
         self.clock = clock
         self.now = now
-        state = Mutex(State(queue: CommitQueue(configuration.queue), quotas: configuration.quotas))
+        let lanes = CommitLanes<Submission>(store.lanes, configuration.queue)
+        writers = (0..<lanes.width).map { _ in LaneWriter(waits: !store.answersAtOnce) }
+        state = Mutex(State(lanes: lanes, quotas: configuration.quotas))
         self.onCommit = onCommit
         self.onFailure = onFailure
     }
@@ -62,20 +66,22 @@ package final class Committer: Sendable {
     /// refused.
     package func submit(_ submission: Submission) {
         let now = now()
-        let (problem, mustStart) = state.withLock { state -> (Problem?, Bool) in
-            if state.stopping != nil { return (Self.stopped, false) }
-            guard submission.isVital || state.queue.accepts(submission.load, now: now) else { return (Self.overloaded, false) }
-            return (nil, state.queue.append(submission, submission.load))
+        let place = submission.place(of: writers.count)
+        let (problem, lane) = state.withLock { state -> (Problem?, Int?) in
+            if state.stopping != nil { return (Self.stopped, nil) }
+            guard submission.isVital || state.lanes.accepts(submission.load, at: place, now: now) else { return (Self.overloaded, nil) }
+            return (nil, state.lanes.append(submission, submission.load, at: place))
         }
         if let problem { submission.refuse(problem) }
-        if mustStart { queue.async { self.drain() } }
+        if let lane { start(lane) }
     }
 
-    /// Throws the problem with which any submission would be refused now, so that no handler reads a long request in
-    /// vain.
-    package func checkRoom() throws(Problem) {
+    /// Throws the problem with which any submission to the namespace would be refused now, so that no handler reads a long
+    /// request in vain.
+    package func checkRoom(in namespace: Namespace) throws(Problem) {
         let now = now()
-        let isAccepted = state.withLock { $0.stopping != nil || $0.queue.accepts(WriteLoad(writes: 1), now: now) }
+        let place = CommitLanes<Submission>.Place(namespace, of: writers.count)
+        let isAccepted = state.withLock { $0.stopping != nil || $0.lanes.accepts(WriteLoad(writes: 1), at: place, now: now) }
         guard isAccepted else { throw Self.overloaded }
     }
 
@@ -86,19 +92,27 @@ package final class Committer: Sendable {
     package func stop(then completion: @escaping @Sendable () -> Void) {
         let isIdle = state.withLock { state in
             state.stopping = (state.stopping ?? []) + [completion]
-            return !state.queue.isDraining
+            return state.lanes.isIdle
         }
-        if isIdle { queue.async { self.drain() } }
+        if isIdle { start(0) }
     }
 
     /// Whether the committer refuses further submissions.
     package var isStopping: Bool { state.withLock { $0.stopping != nil } }
 
     /// The number of submissions that wait, for the metrics.
-    package var waiting: Int { state.withLock { $0.queue.count } }
+    package var waiting: Int { state.withLock { $0.lanes.count } }
 
-    private func drain() {
-        while let (group, quotas) = nextGroup() {
+    private func start(_ lane: Int) {
+        switch writers[lane] {
+        // A closure that is passed on would be copied once more.
+        case .queue(let queue): queue.async { self.drain(lane) }
+        case .thread(let thread): _ = thread.submit(isContinuation: true) { self.drain(lane) }
+        }
+    }
+
+    private func drain(_ lane: Int) {
+        while let (group, quotas) = nextGroup(of: lane) {
             do throws(StoreError) {
                 let deadline = TransactionDeadline(at: now() + configuration.transactionTime, now: now)
                 let commit = try GroupCommit.commit(
@@ -107,24 +121,25 @@ package final class Committer: Sendable {
                 if !commit.commits.isEmpty { onCommit(commit.commits) }
                 commit.complete()
                 guard !commit.rest.isEmpty || commit.touched > 0 else { continue }
-                state.withLock { $0.queue.putBack(commit.rest.map { ($0, $0.load) }, touched: commit.touched) }
+                state.withLock { $0.lanes.putBack(commit.rest.map { ($0, $0.load) }, touched: commit.touched, lane: lane) }
             } catch {
                 onFailure(error)
             }
         }
     }
 
-    /// The submissions that wait, up to a group's bounds, and the quotas for them; `nil` if there are none.
-    private func nextGroup() -> ([Submission], Quotas.Space)? {
+    /// The submissions that the lane commits next, up to a group's bounds, and the quotas for them; `nil` if the lane rests.
+    private func nextGroup(of lane: Int) -> ([Submission], Quotas.Space)? {
         let now = now()
-        let (group, quotas, stopped) = state.withLock { state -> ([Submission], Quotas.Space, [@Sendable () -> Void]) in
-            let group = state.queue.nextGroup(now: now)
-            guard group.isEmpty else { return (group, state.quotas, []) }
+        let (turn, quotas, stopped) = state.withLock { state -> (CommitLanes<Submission>.Turn, Quotas.Space, [@Sendable () -> Void]) in
+            let turn = state.lanes.next(lane, now: now)
+            guard state.lanes.isIdle else { return (turn, state.quotas, []) }
             defer { if state.stopping != nil { state.stopping = [] } }
-            return (group, state.quotas, state.stopping ?? [])
+            return (turn, state.quotas, state.stopping ?? [])
         }
+        for lane in turn.starts { start(lane) }
         for completion in stopped { completion() }
-        return group.isEmpty ? nil : (group, quotas)
+        return turn.group.isEmpty ? nil : (turn.group, quotas)
     }
 
     private static let overloaded = Problem(

@@ -80,7 +80,7 @@ extension Submission {
     package static func drop(
         _ namespace: Namespace, then completion: @escaping @Sendable (Committed<Bool>) -> Void
     ) -> Submission {
-        Submission(reaching: .namespace(namespace), then: completion) { context in
+        Submission(reaching: .drop(namespace), then: completion) { context in
             let replaced = try context.transaction.namespace(namespace).state.epoch
             let existed = try context.transaction.drop(namespace)
             let cursor = try context.transaction.namespace(namespace).state.cursor

@@ -32,6 +32,8 @@ package struct Submission: Sendable {
     enum Reach: Sendable {
         case nothing
         case namespace(Namespace)
+        /// One namespace, and what decides its next epoch, which others share with it.
+        case drop(Namespace)
         case batch([NumberedWrites.Item], by: ClientIdentifier, in: Namespace)
         /// Any namespace, and rows that belong to none.
         case wholeStore
@@ -82,6 +84,18 @@ package struct Submission: Sendable {
         switch work {
         case .single(let write): write.add(to: &parts)
         case .other(let reach, _, _): parts.add(reach)
+        }
+    }
+
+    /// The lane in which a committer with so many performs the submission.
+    func place(of lanes: Int) -> CommitLanes<Submission>.Place {
+        guard lanes > 1 else { return .lane(0) }
+        switch work {
+        case .single(let write): return CommitLanes.Place(write.namespace, of: lanes)
+        case .other(.namespace(let namespace), _, _), .other(.batch(_, _, let namespace), _, _):
+            return CommitLanes.Place(namespace, of: lanes)
+        case .other(.nothing, _, _): return .lane(0)
+        case .other(.drop, _, _), .other(.wholeStore, _, _): return .everywhere
         }
     }
 

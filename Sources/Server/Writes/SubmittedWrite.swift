@@ -4,7 +4,7 @@ internal import FreshetWire
 /// A write of one record in the queue, with its completion.
 final class SubmittedWrite: Sendable {
     private let write: SingleWrite
-    private let namespace: Namespace
+    let namespace: Namespace
     private let access: WriteAccess?
     /// The problem with the value itself, if any.
     private let flaw: Problem?

@@ -32,7 +32,7 @@ extension TransactionScope {
         mutating func add(_ reach: Submission.Reach) {
             switch reach {
             case .nothing: break
-            case .namespace(let namespace): namespaces.append(namespace)
+            case .namespace(let namespace), .drop(let namespace): namespaces.append(namespace)
             case .batch(let items, let client, let namespace): add(items, by: client, in: namespace)
             case .wholeStore: isWholeStore = true
             }

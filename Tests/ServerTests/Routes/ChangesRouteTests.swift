@@ -60,12 +60,14 @@ import Testing
     }
 
     @Test func nothingHappensAndThePositionMovesOn() async throws {
-        try await TestServer.with { server in
+        let clock = TestClock()
+        try await TestServer.with(environment: clock.environment) { server in
             // Given
             let start = try await server.put("/v1/shop/records/fruits/apple", "1").cursor
             async let waited = server.request("GET", "/v1/shop/changes?since=\(start)&collection=nuts&wait=1")
             try await server.waitUntil(waiting: 1, in: "shop")
             let head = try await server.put("/v1/shop/records/fruits/apple", "2").cursor
+            clock.advance(1_500)
             // Then
             let reply = try await waited
             #expect(reply.status == 204 && reply.body.isEmpty && reply.cursor == head)

@@ -38,9 +38,9 @@ final class StoreWatch: Sendable {
     /// The number of calls.
     var calls: Int { state.withLock { $0.calls } }
 
-    /// A store in memory that does not answer at once.
+    /// A store in memory that does not answer at once, with several lanes.
     func store(_ base: any RecordStore = MemoryRecordStore(seed: .random(in: 1...(.max)))) -> any RecordStore {
-        ObservedStore(base, answersAtOnce: false) { [self] call in note(call) }
+        ObservedStore(base, answersAtOnce: false, lanes: 4) { [self] call in note(call) }
     }
 
     private func note(_ call: ObservedStore.Call) {
@@ -48,7 +48,7 @@ final class StoreWatch: Sendable {
         state.withLock { state in
             state.calls += 1
             switch (call, queue) {
-            case (.read, "freshet.loop"), (.read, "freshet.commits"), (.transaction, "freshet.loop"):
+            case (_, "freshet.loop"):
                 // The innermost frames name the call.
                 let frames = Thread.callStackSymbols.dropFirst(3).prefix(12).joined(separator: "\n")
                 state.faults.insert("\(call) on \(queue):\n\(frames)")

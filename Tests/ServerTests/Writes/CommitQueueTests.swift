@@ -9,7 +9,7 @@ import Testing
     private func queue(fullGroup milliseconds: Int64) -> CommitQueue<Int> {
         var queue = CommitQueue<Int>()
         for number in 0...40 {
-            if number < 40 { _ = queue.append(0, Self.full) }
+            if number < 40 { queue.append(0, Self.full) }
             _ = queue.nextGroup(now: Int64(number) * milliseconds * Self.millisecond)
         }
         return queue
@@ -26,7 +26,7 @@ import Testing
             WriteLoad(writes: 50),
         ]
         // When
-        for (element, load) in loads.enumerated() { _ = queue.append(element, load) }
+        for (element, load) in loads.enumerated() { queue.append(element, load) }
         // Then
         let groups = (1...5).map { _ in queue.nextGroup(now: 0) }
         #expect(groups == [[0, 1], [2], [3], [4], []])
@@ -37,9 +37,9 @@ import Testing
         // Given a group of which a transaction performed one element only
         var queue = CommitQueue<Int>()
         let load = WriteLoad(writes: 1)
-        for number in 1...4 { _ = queue.append(number, load) }
+        for number in 1...4 { queue.append(number, load) }
         #expect(queue.nextGroup(now: 0) == [1, 2, 3, 4])
-        for number in 5...6 { _ = queue.append(number, load) }
+        for number in 5...6 { queue.append(number, load) }
         queue.putBack([2, 3, 4].map { ($0, load) }, touched: 0)
         #expect(queue.count == 5)
         // When each transaction takes one more
@@ -59,40 +59,26 @@ import Testing
         var queue = CommitQueue<Int>()
         let large = WriteLoad(writes: 140, bytes: 8 << 20)
         let short = WriteLoad(writes: 1, bytes: 100)
-        _ = queue.append(1, large)
-        _ = queue.append(2, short)
-        _ = queue.append(3, large)
-        _ = queue.append(4, large)
+        queue.append(1, large)
+        queue.append(2, short)
+        queue.append(3, large)
+        queue.append(4, large)
         // When groups are taken, and another short one comes meanwhile
         var groups = [queue.nextGroup(now: 0), queue.nextGroup(now: 0)]
-        _ = queue.append(5, short)
+        queue.append(5, short)
         groups += [queue.nextGroup(now: 0), queue.nextGroup(now: 0), queue.nextGroup(now: 0)]
         // Then the two kinds take turns
         #expect(groups == [[2], [1, 3], [5], [4], []])
-    }
-
-    @Test func whoeverFindsNobodyAtItHasToBegin() {
-        var queue = CommitQueue<Int>()
-        let isFirst = [queue.append(1, WriteLoad(writes: 1)), queue.append(2, WriteLoad(writes: 1))]
-        let first = queue.nextGroup(now: 0)
-        let isFirstMeanwhile = queue.append(3, WriteLoad(writes: 1))
-        let rest = [queue.nextGroup(now: 0), queue.nextGroup(now: 0)]
-        let isFirstAfterwards = queue.append(4, WriteLoad(writes: 1))
-        #expect(isFirst == [true, false])
-        #expect(first == [1, 2])
-        #expect(!isFirstMeanwhile)
-        #expect(rest == [[3], []])
-        #expect(isFirstAfterwards)
     }
 
     @Test func whatTheNextGroupCanTakeIsTakenHoweverSlowTheDisk() {
         // Given a disk that takes ten seconds for a group
         var queue = queue(fullGroup: 10_000)
         let now = 500_000 * Self.millisecond
-        _ = queue.append(1, Self.full)
+        queue.append(1, Self.full)
         _ = queue.nextGroup(now: now)
         // When
-        _ = queue.append(2, WriteLoad(writes: 4_095))
+        queue.append(2, WriteLoad(writes: 4_095))
         // Then
         #expect(queue.accepts(WriteLoad(writes: 1), now: now))
         #expect(!queue.accepts(WriteLoad(writes: 2), now: now))
@@ -102,11 +88,11 @@ import Testing
         // Given 100 ms for a group, and one that is half through
         var queue = queue(fullGroup: 100)
         let start = 10_000 * Self.millisecond
-        _ = queue.append(1, Self.full)
+        queue.append(1, Self.full)
         _ = queue.nextGroup(now: start)
         let now = start + 50 * Self.millisecond
         // When four more wait, which makes 450 ms
-        for element in 2...5 { _ = queue.append(element, Self.full) }
+        for element in 2...5 { queue.append(element, Self.full) }
         // Then
         #expect(queue.accepts(WriteLoad(writes: 2_048), now: now))
         #expect(!queue.accepts(WriteLoad(writes: 2_060), now: now))
@@ -116,7 +102,7 @@ import Testing
 
     @Test func bytesTakeTimeToo() {
         var queue = queue(fullGroup: 100)
-        for element in 1...2 { _ = queue.append(element, WriteLoad(writes: 1, bytes: 16 << 20)) }
+        for element in 1...2 { queue.append(element, WriteLoad(writes: 1, bytes: 16 << 20)) }
         // 32 MiB are 16,384 times 2 KiB, four full groups.
         #expect(queue.accepts(WriteLoad(writes: 1, bytes: 7 << 20), now: 0))
         #expect(!queue.accepts(WriteLoad(writes: 1, bytes: 9 << 20), now: 0))
@@ -129,7 +115,7 @@ import Testing
         var refusals = 0
         // When it takes 100 ms again
         for element in 1...20 {
-            _ = queue.append(element, Self.full)
+            queue.append(element, Self.full)
             if !queue.accepts(Self.full, now: now) { refusals += 1 }
             _ = queue.nextGroup(now: now)
             now += 100 * Self.millisecond
@@ -141,12 +127,12 @@ import Testing
     @Test func whatATransactionLeavesOverTellsThePaceOfTheRest() {
         // Given a group of which the transaction did 10 writes in 100 ms
         var queue = CommitQueue<Int>()
-        for element in 0..<100 { _ = queue.append(element, WriteLoad(writes: 1)) }
+        for element in 0..<100 { queue.append(element, WriteLoad(writes: 1)) }
         let group = queue.nextGroup(now: 0)
         queue.putBack(group[10...].map { ($0, WriteLoad(writes: 1)) }, touched: 0)
         #expect(queue.nextGroup(now: 100 * Self.millisecond).count == 90)
         // When more wait than the next group can take
-        _ = queue.append(100, WriteLoad(writes: 4_096))
+        queue.append(100, WriteLoad(writes: 4_096))
         // Then they are thought to take some 5 ms each: half of that pace, half of the earlier one
         #expect(!queue.accepts(WriteLoad(writes: 1), now: 100 * Self.millisecond))
     }
@@ -154,12 +140,12 @@ import Testing
     @Test func whatEditsTouchIsAPartOfTheirCost() {
         // Given a group that took 100 ms for one patch, which touched 8 MiB: as much as 4,096 writes without a value
         var queue = CommitQueue<Int>()
-        for element in 0..<2 { _ = queue.append(element, WriteLoad(writes: 1)) }
+        for element in 0..<2 { queue.append(element, WriteLoad(writes: 1)) }
         _ = queue.nextGroup(now: 0)
         queue.putBack([(1, WriteLoad(writes: 1))], touched: 8 << 20)
         _ = queue.nextGroup(now: 100 * Self.millisecond)
         // When 10,000 writes wait
-        _ = queue.append(2, WriteLoad(writes: 10_000))
+        queue.append(2, WriteLoad(writes: 10_000))
         // Then they are thought to take some 40 µs each, not 100 ms
         #expect(queue.accepts(WriteLoad(writes: 1), now: 100 * Self.millisecond))
     }
@@ -167,24 +153,24 @@ import Testing
     @Test func untilTheFirstLargeGroupARatherSlowDiskIsAssumed() {
         // Given a disk that is known by small groups only
         var queue = CommitQueue<Int>()
-        _ = queue.append(0, WriteLoad(writes: 1))
+        queue.append(0, WriteLoad(writes: 1))
         _ = queue.nextGroup(now: 0)
         _ = queue.nextGroup(now: 200 * Self.millisecond)
         // Then 10,000 writes are thought to take half a second.
-        _ = queue.append(1, WriteLoad(writes: 9_000))
+        queue.append(1, WriteLoad(writes: 9_000))
         #expect(queue.accepts(WriteLoad(writes: 1_000), now: 0))
         #expect(!queue.accepts(WriteLoad(writes: 1_001), now: 0))
     }
 
     @Test func theNumberThatWaitsIsBounded() {
         var queue = CommitQueue<Int>()
-        for element in 1...10_000 { _ = queue.append(element, WriteLoad()) }
+        for element in 1...10_000 { queue.append(element, WriteLoad()) }
         #expect(!queue.accepts(WriteLoad(), now: 0))
     }
 
     @Test func theBytesThatWaitAreBounded() {
         var queue = CommitQueue<Int>()
-        for element in 1...17 { _ = queue.append(element, WriteLoad(writes: 1, bytes: 16 << 20)) }
+        for element in 1...17 { queue.append(element, WriteLoad(writes: 1, bytes: 16 << 20)) }
         #expect(!queue.accepts(WriteLoad(writes: 1), now: 0))
     }
 
@@ -209,7 +195,7 @@ import Testing
                 while let next = due.first, next.time <= end {
                     due.removeFirst()
                     if queue.accepts(WriteLoad(writes: batch), now: next.time) {
-                        _ = queue.append((next.writer, next.time), WriteLoad(writes: batch))
+                        queue.append((next.writer, next.time), WriteLoad(writes: batch))
                     } else {
                         refused += 1
                         answers[next.writer] += 1

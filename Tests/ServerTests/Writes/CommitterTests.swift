@@ -169,7 +169,7 @@ import Testing
         committer.submit(try put("a/1"))
         store.entered.wait()
         committer.submit(try put("a/2"))
-        #expect(throws: Problem.self) { try committer.checkRoom() }
+        #expect(throws: Problem.self) { try committer.checkRoom(in: namespace) }
         // When
         committer.submit(.probe { [journal] in journal.note("probed \((try? $0.result.get()) != nil)") })
         for _ in 1...2 { store.gate.signal() }
