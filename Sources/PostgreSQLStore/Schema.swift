@@ -70,7 +70,8 @@ enum Schema {
     /// - `outcome`: the outcomes of one batch, `last` being the number of its last.
     /// - `access`: keys and revocations.
     ///
-    /// Names are compared by their bytes, hence the collation.
+    /// Names are compared by their bytes, hence the collation. All revisions are positive: the condition of an index of revisions
+    /// keeps it from searches for a key, for which PostgreSQL may choose it while a table is new, and then reads the whole namespace.
     private static let first: StaticString = """
         CREATE SCHEMA IF NOT EXISTS freshet;
         CREATE TABLE freshet.store(
@@ -115,7 +116,7 @@ enum Schema {
             fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1,
             autovacuum_vacuum_cost_delay = 0
         );
-        CREATE INDEX record_by_revision ON freshet.record(namespace, revision);
+        CREATE INDEX record_by_revision ON freshet.record(namespace, revision) WHERE revision > 0;
         CREATE INDEX tombstone_by_time ON freshet.record(deleted) WHERE deleted IS NOT NULL;
         CREATE INDEX tombstone_by_revision ON freshet.record(namespace, revision) WHERE deleted IS NOT NULL;
         CREATE TABLE freshet.invalidation(
@@ -127,7 +128,7 @@ enum Schema {
             modified bigint NOT NULL,
             PRIMARY KEY (namespace, kind, collection, name)
         ) WITH (autovacuum_vacuum_scale_factor = 0.02);
-        CREATE INDEX invalidation_by_revision ON freshet.invalidation(namespace, revision);
+        CREATE INDEX invalidation_by_revision ON freshet.invalidation(namespace, revision) WHERE revision > 0;
         CREATE INDEX invalidation_by_time ON freshet.invalidation(modified);
         CREATE TABLE freshet.client(
             namespace bigint NOT NULL,

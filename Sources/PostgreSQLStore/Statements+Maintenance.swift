@@ -50,7 +50,10 @@ extension Statement {
 
     static let invalidationsOf = Statement(
         "invalidations_of",
-        "SELECT namespace, revision FROM freshet.invalidation WHERE namespace = $1::bigint ORDER BY revision LIMIT $2::bigint")
+        """
+        SELECT namespace, revision FROM freshet.invalidation
+        WHERE namespace = $1::bigint AND revision > 0 ORDER BY revision LIMIT $2::bigint
+        """)
 
     static let tombstonesBefore = Statement(
         "tombstones_before",
@@ -90,7 +93,7 @@ extension Statement {
         WITH gone AS (
             DELETE FROM freshet.invalidation v
             USING unnest($1::bigint[], $2::bigint[]) AS d(namespace, revision)
-            WHERE v.namespace = d.namespace AND v.revision = d.revision
+            WHERE v.namespace = d.namespace AND v.revision = d.revision AND v.revision > 0
             RETURNING v.namespace, v.revision
         ),
         counted AS (SELECT namespace, count(*) AS count, max(revision) AS newest FROM gone GROUP BY namespace),

@@ -121,11 +121,11 @@ extension Statement {
                 FROM (
                     (SELECT 3::smallint AS kind, r.revision, r.modified, r.content_type, octet_length(r.value) AS size, r.value AS bytes,
                         r.collection, r.id AS name, r.client, r.write
-                    FROM freshet.record r WHERE r.namespace = (SELECT id FROM n) AND r.revision > $4::bigint
+                    FROM freshet.record r WHERE r.namespace = (SELECT id FROM n) AND r.revision > 0 AND r.revision > $4::bigint
                     ORDER BY r.revision LIMIT $5::bigint)
                     UNION ALL
                     (SELECT v.kind, v.revision, v.modified, NULL, NULL, NULL, v.collection, v.name, NULL, NULL
-                    FROM freshet.invalidation v WHERE v.namespace = (SELECT id FROM n) AND v.revision > $4::bigint
+                    FROM freshet.invalidation v WHERE v.namespace = (SELECT id FROM n) AND v.revision > 0 AND v.revision > $4::bigint
                     ORDER BY v.revision LIMIT $5::bigint)
                     ORDER BY revision LIMIT $5::bigint
                 ) r
