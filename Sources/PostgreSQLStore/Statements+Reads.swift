@@ -86,7 +86,10 @@ extension Statement {
                     CASE WHEN r.revision IS DISTINCT FROM d.revision AND octet_length(r.value) <= $7::bigint THEN octet_length(r.value) ELSE 0 END
                         AS wanted
                 FROM unnest($4::text[], $5::text[], $6::bigint[]) WITH ORDINALITY AS d(collection, id, revision, place)
-                JOIN freshet.record r ON r.namespace = (SELECT id FROM n) AND r.collection = d.collection AND r.id = d.id
+                CROSS JOIN LATERAL (
+                    SELECT * FROM freshet.record r
+                    WHERE r.namespace = (SELECT id FROM n) AND r.collection = d.collection AND r.id = d.id LIMIT 1
+                ) r
             ) r
         ) r
         """)

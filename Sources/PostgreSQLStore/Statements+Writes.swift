@@ -3,6 +3,9 @@ internal import FreshetPostgreSQL
 
 // The statements of a write transaction. Those of the first round trip are separate statements, so that each has a snapshot of
 // its own, from after the locks were granted.
+//
+// A lookup by key is a subquery with LIMIT. As a join, PostgreSQL may search the index by the namespace alone, while it has no
+// statistics of a new table, and then reads the whole namespace for each key.
 extension Statement {
     /// In the order of the ids, so that transactions do not wait for each other in a circle.
     static let lockNamespaces = Statement(
@@ -34,7 +37,9 @@ extension Statement {
             CASE WHEN d.wanted AND octet_length(r.value) <= $6::bigint THEN r.value END
         FROM unnest($2::integer[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY AS d(owner, collection, id, wanted, place)
         JOIN freshet.namespace n ON n.name = ($1::text[])[d.owner]
-        JOIN freshet.record r ON r.namespace = n.id AND r.collection = d.collection AND r.id = d.id
+        CROSS JOIN LATERAL (
+            SELECT * FROM freshet.record r WHERE r.namespace = n.id AND r.collection = d.collection AND r.id = d.id LIMIT 1
+        ) r
         """)
 
     static let loadClients = Statement(
@@ -43,7 +48,7 @@ extension Statement {
         SELECT d.place, c.last, c.day, c.removed, c.owner
         FROM unnest($2::integer[], $3::text[]) WITH ORDINALITY AS d(owner, client, place)
         JOIN freshet.namespace n ON n.name = ($1::text[])[d.owner]
-        JOIN freshet.client c ON c.namespace = n.id AND c.client = d.client
+        CROSS JOIN LATERAL (SELECT * FROM freshet.client c WHERE c.namespace = n.id AND c.client = d.client LIMIT 1) c
         """)
 
     static let readOutcomes = Statement(
