@@ -1,6 +1,7 @@
 import FreshetClient
 import FreshetSQLite
 import FreshetWire
+import Logging
 
 /// One device of the demo: an SDK client with a separate directory that keeps a copy of all records.
 struct Device: Sendable {
@@ -16,6 +17,8 @@ struct Device: Sendable {
         // The demo breaks connections on purpose and wants them to be restored soon.
         configuration.firstDelay = .milliseconds(50)
         configuration.longestDelay = .milliseconds(500)
+        // It also says itself which connections it breaks.
+        configuration.logger.logLevel = .error
         client = try SyncClient(configuration)
     }
 
