@@ -7,29 +7,41 @@ final class ConnectionSlot {
     var connection: Connection?
 }
 
-/// A few connections that read, each used by one thread at a time, and opened when it is first used.
-final class ConnectionPool: Sendable {
+/// A few places for connections, each used by one thread at a time.
+final class ConnectionSlots: Sendable {
     private final class Place: Sendable {
         let slot = Mutex(ConnectionSlot())
     }
 
-    private let database: StoreDatabase
     private let places: [Place]
     private let next = Atomic(0)
 
+    init(_ count: Int) { places = (0..<max(count, 1)).map { _ in Place() } }
+
+    /// Lends a place that is free, or waits for one, each in turn, if none is.
+    func withSlot<Result: Sendable>(_ body: (ConnectionSlot) throws -> Result) throws -> Result {
+        for place in places {
+            if let result = try place.slot.withLockIfAvailable({ try body($0) }) { return result }
+        }
+        let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
+        return try places[Int(UInt(bitPattern: turn) % UInt(places.count))].slot.withLock { try body($0) }
+    }
+}
+
+/// A few connections that read, each used by one thread at a time, and opened when it is first used.
+final class ConnectionPool: Sendable {
+    private let database: StoreDatabase
+    private let slots: ConnectionSlots
+
     init(_ database: StoreDatabase, count: Int) {
         self.database = database
-        places = (0..<max(count, 1)).map { _ in Place() }
+        slots = ConnectionSlots(count)
     }
 
     /// Lends a connection that is free, or waits for one if none is. Runs the closure a second time, over a new connection, if
     /// the first one had ended while nobody used it.
     func withConnection<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws -> Result {
-        for place in places {
-            if let result = try place.slot.withLockIfAvailable({ try run($0, body) }) { return result }
-        }
-        let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
-        return try places[Int(UInt(bitPattern: turn) % UInt(places.count))].slot.withLock { try run($0, body) }
+        try slots.withSlot { try run($0, body) }
     }
 
     private func run<Result: Sendable>(_ slot: ConnectionSlot, _ body: (Connection) throws -> Result) throws -> Result {

@@ -182,17 +182,4 @@ final class NamespaceDraft {
     /// The number of invalidations that are added, apart from those that are removed from the table.
     var addedInvalidations: Int { invalidations.count }
 }
-
-extension InvalidationScope {
-    /// Whether the scope reaches all that the other one does.
-    fileprivate func covers(_ other: InvalidationScope) -> Bool {
-        switch (self, other) {
-        case (.everything, _): true
-        case (.collection(let own, let prefix), .collection(let collection, let longer)):
-            own == collection && longer.utf8.starts(with: prefix.utf8)
-        case (_, .key(let key)): contains(key)
-        case (.collection, .everything), (.key, .collection), (.key, .everything): false
-        }
-    }
-}
 #endif

@@ -2,7 +2,6 @@
 internal import FreshetPostgreSQL
 package import FreshetServer
 package import FreshetWire
-internal import Synchronization
 
 /// A store in a PostgreSQL database, which several servers may share.
 ///
@@ -16,8 +15,8 @@ package final class PostgreSQLRecordStore: RecordStore {
     package var label: String { database.label }
     let database: StoreDatabase
     private let readers: ConnectionPool
-    private let writers: [WriteLane]
-    private let next = Atomic(0)
+    private let writers: ConnectionSlots
+    private let runner: TransactionRunner
 
     package struct Configuration: Sendable {
         /// How many transactions are in progress at once, each over a separate connection.
@@ -36,7 +35,8 @@ package final class PostgreSQLRecordStore: RecordStore {
     ///   - uri: `postgres://…`; see ``ConnectionSettings``.
     ///   - random: random numbers; a new store derives its epochs from one.
     package init(
-        uri: String, configuration: Configuration = Configuration(), random: @escaping @Sendable () -> UInt64
+        uri: String, configuration: Configuration = Configuration(),
+        random: @escaping @Sendable () -> UInt64 = PostgreSQLRecordStore.systemRandom
     ) throws(StoreError) {
         let database: StoreDatabase
         do throws(PostgreSQLError) { database = StoreDatabase(try ConnectionSettings(uri: uri), random: random) } catch {
@@ -51,8 +51,15 @@ package final class PostgreSQLRecordStore: RecordStore {
             self.identifier = identifier
         } catch { throw StoreError.from(error, label: database.label) }
         lanes = max(configuration.lanes, 1)
-        writers = (0..<max(configuration.lanes, 1)).map { _ in WriteLane(database, onStep: configuration.onStep) }
+        writers = ConnectionSlots(configuration.lanes)
+        runner = TransactionRunner(database, onStep: configuration.onStep)
         readers = ConnectionPool(database, count: configuration.readers)
+    }
+
+    /// A number of the system's random source, which is secure.
+    package static func systemRandom() -> UInt64 {
+        var random = SystemRandomNumberGenerator()
+        return random.next()
     }
 
     /// What there is at a URI. Changes nothing.
@@ -87,11 +94,7 @@ package final class PostgreSQLRecordStore: RecordStore {
     ) throws -> Result {
         let scope = scope()
         do {
-            for lane in writers {
-                if let result = try lane.runIfFree(scope, body) { return result }
-            }
-            let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
-            return try writers[Int(UInt(bitPattern: turn) % UInt(writers.count))].run(scope, body)
+            return try writers.withSlot { try runner.run(scope, over: $0, body) }
         } catch let error as PostgreSQLError { throw StoreError(error, label: label) }
     }
 

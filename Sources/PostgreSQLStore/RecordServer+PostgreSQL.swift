@@ -15,12 +15,7 @@ extension RecordServer {
         logger: Logger = Logger(label: "freshet.server")
     ) throws(RecordServerError) {
         let store: PostgreSQLRecordStore
-        do throws(StoreError) {
-            store = try PostgreSQLRecordStore(uri: uri) {
-                var random = SystemRandomNumberGenerator()
-                return random.next()
-            }
-        } catch {
+        do throws(StoreError) { store = try PostgreSQLRecordStore(uri: uri) } catch {
             guard case .newerSchema(let path, let found, let known) = error else { throw .failed(error.description) }
             throw .newerSchema(path: path, found: Int(found), known: Int(known))
         }

@@ -22,12 +22,7 @@ struct StoreLocation {
 
     /// Opens the store, and makes or updates its schema.
     func open() throws(CommandFailure) -> PostgreSQLRecordStore {
-        do throws(StoreError) {
-            return try PostgreSQLRecordStore(uri: uri) {
-                var random = SystemRandomNumberGenerator()
-                return random.next()
-            }
-        } catch { throw CommandFailure(error) }
+        do throws(StoreError) { return try PostgreSQLRecordStore(uri: uri) } catch { throw CommandFailure(error) }
     }
 
     /// Opens the store for a server.
@@ -36,10 +31,9 @@ struct StoreLocation {
     func shared(isRestored: Bool) throws(CommandFailure) -> SharedStore {
         let store = try open()
         if isRestored {
-            var random = SystemRandomNumberGenerator()
             do throws(StoreError) {
                 _ = try GroupCommit.commit(
-                    [.rotateEpochs(seed: random.next()) { _ in }], to: store,
+                    [.rotateEpochs(seed: PostgreSQLRecordStore.systemRandom()) { _ in }], to: store,
                     at: Timestamp(milliseconds: SystemClock.wallMilliseconds), editLimit: 1 << 20)
             } catch { throw CommandFailure(error) }
         }

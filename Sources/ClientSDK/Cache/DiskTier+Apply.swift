@@ -20,7 +20,7 @@ extension DiskTier {
             }
             if transaction.removesRecords { try removeRecords() }
             let skipped = try apply(transaction.entries)
-            if let unreadable = UnreadableRecords(transaction.entries), try removeRecords(unreadable) { hasErased = true }
+            if erases, let unreadable = UnreadableRecords(transaction.entries) { hasErased = try removeRecords(unreadable) }
             for operation in transaction.outbox { try apply(operation) }
             for operation in transaction.rejections { try apply(operation) }
             for change in transaction.state { next.apply(change) }
@@ -251,29 +251,28 @@ extension DiskTier {
     private func removeRecords() throws {
         try empty(["entry", "used", "watermark"])
         for row in try outbox() where !row.isPending { try apply(OutboxOperation.remove(row.writeID)) }
-        for rejection in try rejections() { try removeRecord(of: rejection) }
+        for rejection in try rejections() where rejection.problem.current != nil { try removeRecord(of: rejection) }
     }
 
     /// Removes the records from rejected writes. Returns whether there were any.
     private func removeRecords(_ unreadable: UnreadableRecords) throws -> Bool {
         var hasRemoved = false
-        for rejection in try rejections() where unreadable.include(rejection.key, isHeld: try entry(rejection.key) != nil) {
-            if try removeRecord(of: rejection) { hasRemoved = true }
+        for rejection in try rejections() where rejection.problem.current != nil {
+            guard unreadable.include(rejection.key, isHeld: try entry(rejection.key) != nil) else { continue }
+            try removeRecord(of: rejection)
+            hasRemoved = true
         }
         return hasRemoved
     }
 
-    @discardableResult
-    private func removeRecord(of rejection: RejectedWrite) throws -> Bool {
-        guard rejection.problem.current != nil else { return false }
+    private func removeRecord(of rejection: RejectedWrite) throws {
         var rejection = rejection
         rejection.problem.current = nil
-        return try connection.withStatement("UPDATE rejection SET size = ?2, row = ?3 WHERE receipt = ?1") { statement in
+        try connection.withStatement("UPDATE rejection SET size = ?2, row = ?3 WHERE receipt = ?1") { statement in
             try statement.bind(1, rejection.writeID.number)
             try statement.bind(2, rejection.size)
             try statement.bind(3, rejection.json)
             try statement.run()
-            return true
         }
     }
 

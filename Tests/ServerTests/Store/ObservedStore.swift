@@ -2,7 +2,7 @@ import FreshetServer
 import FreshetWire
 
 /// A store that reports each call before another store answers it, and can be like one behind a network.
-final class ObservedStore: RecordStore {
+final class ObservedStore: ForwardingStore {
     enum Call: Hashable {
         case read
         case transaction(TransactionScope)
@@ -69,38 +69,10 @@ final class ObservedStore: RecordStore {
         }
     }
 
-    private func reading() -> any RecordStore {
+    var reads: any RecordStore {
         onCall(.read)
         return base
     }
 
     var identifier: StoreIdentifier { base.identifier }
-
-    func namespaces(limit: Int) throws(StoreError) -> [Namespace] { try reading().namespaces(limit: limit) }
-    func accessRows() throws(StoreError) -> [AccessRow] { try reading().accessRows() }
-    func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try reading().state(of: namespace) }
-    func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { try reading().counts(of: namespace) }
-    func totals() throws(StoreError) -> StoreTotals { try reading().totals() }
-    func record(
-        _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
-    ) throws(StoreError) -> Snapshot<Record?> {
-        try reading().record(key, in: namespace, for: client, valueBytes: valueBytes)
-    }
-    func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
-        try reading().records(query, in: namespace)
-    }
-    func records(
-        _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
-    ) throws(StoreError) -> Snapshot<DifferingRecords> {
-        try reading().records(request, within: bounds, in: namespace)
-    }
-    func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
-        try reading().changes(query, in: namespace)
-    }
-    func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64> {
-        try reading().lastWrite(of: client, in: namespace)
-    }
-    func owner(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> ClientOwner? {
-        try reading().owner(of: client, in: namespace)
-    }
 }

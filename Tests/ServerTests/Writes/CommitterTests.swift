@@ -6,11 +6,12 @@ import Testing
 
 @Suite struct CommitterTests {
     /// A store whose transactions wait for a gate, and fail if there is an error for them.
-    private final class GatedStore: RecordStore {
+    private final class GatedStore: ForwardingStore {
         let base = MemoryRecordStore(seed: 1)
         let gate = DispatchSemaphore(value: 0)
         let entered = DispatchSemaphore(value: 0)
         let failure = Mutex<StoreError?>(nil)
+        var reads: any RecordStore { base }
 
         func transaction<Result: Sendable>(
             touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
@@ -19,30 +20,6 @@ import Testing
             gate.wait()
             if let failure = failure.withLock({ $0 }) { throw failure }
             return try base.transaction(touching: scope, body)
-        }
-
-        func namespaces(limit: Int) throws(StoreError) -> [Namespace] { base.namespaces(limit: limit) }
-        func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { base.state(of: namespace) }
-        func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { base.counts(of: namespace) }
-        func totals() throws(StoreError) -> StoreTotals { base.totals() }
-        func record(
-            _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
-        ) throws(StoreError) -> Snapshot<Record?> {
-            base.record(key, in: namespace, for: client, valueBytes: valueBytes)
-        }
-        func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
-            base.records(query, in: namespace)
-        }
-        func records(
-            _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
-        ) throws(StoreError) -> Snapshot<DifferingRecords> {
-            base.records(request, within: bounds, in: namespace)
-        }
-        func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
-            try base.changes(query, in: namespace)
-        }
-        func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64> {
-            base.lastWrite(of: client, in: namespace)
         }
     }
 

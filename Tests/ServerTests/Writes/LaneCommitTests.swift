@@ -8,10 +8,11 @@ import Testing
 /// A committer with several lanes, over a store that runs transactions of different namespaces at once.
 @Suite("A committer with lanes") struct LaneCommitTests {
     /// Keeps each namespace in a separate store, so that no transaction waits for another by itself.
-    private final class ParallelStore: RecordStore {
+    private final class ParallelStore: ForwardingStore {
         let answersAtOnce = false
         let lanes: Int
         private let rest = MemoryRecordStore(seed: 1)
+        var reads: any RecordStore { rest }
         private let stores: [Namespace: MemoryRecordStore]
         /// How many transactions are in progress, and the most that were.
         let inProgress = Mutex<(now: Int, most: Int)>((0, 0))
@@ -27,31 +28,6 @@ import Testing
             inProgress.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
             defer { inProgress.withLock { $0.now -= 1 } }
             return try (scope().namespaces.first.flatMap { stores[$0] } ?? rest).transaction(touching: scope, body)
-        }
-
-        var identifier: StoreIdentifier { rest.identifier }
-        func namespaces(limit: Int) throws(StoreError) -> [Namespace] { rest.namespaces(limit: limit) }
-        func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { rest.state(of: namespace) }
-        func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { rest.counts(of: namespace) }
-        func totals() throws(StoreError) -> StoreTotals { rest.totals() }
-        func record(
-            _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
-        ) throws(StoreError) -> Snapshot<Record?> {
-            rest.record(key, in: namespace, for: client, valueBytes: valueBytes)
-        }
-        func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
-            rest.records(query, in: namespace)
-        }
-        func records(
-            _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
-        ) throws(StoreError) -> Snapshot<DifferingRecords> {
-            rest.records(request, within: bounds, in: namespace)
-        }
-        func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
-            try rest.changes(query, in: namespace)
-        }
-        func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64> {
-            rest.lastWrite(of: client, in: namespace)
         }
     }
 

@@ -2,7 +2,6 @@
 internal import FreshetPostgreSQL
 internal import FreshetServer
 internal import Glibc
-internal import Synchronization
 
 /// A step of a write transaction, for tests that end connections.
 package enum TransactionStep: Hashable, Sendable {
@@ -14,13 +13,12 @@ package enum TransactionStep: Hashable, Sendable {
     case asking
 }
 
-/// A connection that writes, one transaction at a time.
+/// Runs write transactions, each over a connection that nothing else uses meanwhile.
 ///
 /// Locking and reading take one round trip, writing and committing another.
-final class WriteLane: Sendable {
+struct TransactionRunner: Sendable {
     private let database: StoreDatabase
     private let onStep: @Sendable (TransactionStep) -> Void
-    private let slot = Mutex(ConnectionSlot())
     /// How often a transaction runs that collides with others. Locks are taken in one order, so this is rare.
     private static let attempts = 4
     /// How long the outcome of a commit is asked for.
@@ -31,19 +29,8 @@ final class WriteLane: Sendable {
         self.onStep = onStep
     }
 
-    /// Runs a transaction, unless the lane is busy; then returns `nil`.
-    func runIfFree<Result: Sendable>(_ scope: TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result) throws
-        -> Result?
-    {
-        try slot.withLockIfAvailable { try run(scope, over: $0, body) }
-    }
-
-    /// Runs a transaction as soon as the lane is free.
-    func run<Result: Sendable>(_ scope: TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
-        try slot.withLock { try run(scope, over: $0, body) }
-    }
-
-    private func run<Result: Sendable>(
+    /// Runs a transaction over the slot's connection, or a new one if it has ended.
+    func run<Result: Sendable>(
         _ scope: TransactionScope, over slot: ConnectionSlot, _ body: @Sendable (any RecordTransaction) throws -> Result
     ) throws -> Result {
         var attempt = 1
@@ -149,7 +136,7 @@ final class WriteLane: Sendable {
                 default: throw unknown("PostgreSQL no longer knows the transaction")
                 }
             }
-            // The thread is the lane's, and has nothing else to do.
+            // The thread is a lane's, and has nothing else to do.
             usleep(50_000)
         }
         throw unknown(failure.description)

@@ -1,0 +1,38 @@
+import FreshetServer
+import FreshetWire
+
+/// A store of a test that answers reads as another store does, and whose transactions the test controls.
+protocol ForwardingStore: RecordStore {
+    /// The store that answers a read. Called once for each.
+    var reads: any RecordStore { get }
+}
+
+extension ForwardingStore {
+    func namespaces(limit: Int) throws(StoreError) -> [Namespace] { try reads.namespaces(limit: limit) }
+    func accessRows() throws(StoreError) -> [AccessRow] { try reads.accessRows() }
+    func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try reads.state(of: namespace) }
+    func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { try reads.counts(of: namespace) }
+    func totals() throws(StoreError) -> StoreTotals { try reads.totals() }
+    func record(
+        _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
+    ) throws(StoreError) -> Snapshot<Record?> {
+        try reads.record(key, in: namespace, for: client, valueBytes: valueBytes)
+    }
+    func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
+        try reads.records(query, in: namespace)
+    }
+    func records(
+        _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
+    ) throws(StoreError) -> Snapshot<DifferingRecords> {
+        try reads.records(request, within: bounds, in: namespace)
+    }
+    func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
+        try reads.changes(query, in: namespace)
+    }
+    func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64> {
+        try reads.lastWrite(of: client, in: namespace)
+    }
+    func owner(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> ClientOwner? {
+        try reads.owner(of: client, in: namespace)
+    }
+}
