@@ -50,8 +50,8 @@ final class AccessControl: Sendable {
         self.state = Mutex(state)
     }
 
-    private var now: Moment {
-        Moment(wall: environment.wallMilliseconds(), monotonic: environment.monotonicNanoseconds() / 1_000_000)
+    private var now: TimeReading {
+        TimeReading(wall: environment.wallMilliseconds(), monotonic: environment.monotonicNanoseconds() / 1_000_000)
     }
 
     // MARK: Policy
@@ -237,7 +237,7 @@ final class AccessControl: Sendable {
         return try AccessSession(opened, credential, generation: generation)
     }
 
-    private static func openKey(_ credential: [UInt8], _ state: inout State, at now: Moment) -> SessionTable.Lookup {
+    private static func openKey(_ credential: [UInt8], _ state: inout State, at now: TimeReading) -> SessionTable.Lookup {
         do throws(SessionRefusal) {
             let session = try state.keys.session(credential, generation: state.revocations.generation, at: now)
             let opened = state.sessions.admit(session, for: credential, revocations: state.revocations, at: now)
@@ -251,9 +251,10 @@ final class AccessControl: Sendable {
 
     /// Whether the session may be used as it is: nothing was revoked, disabled or replaced since its last check, and it has
     /// not expired. One comparison of numbers and one of times.
-    func isCurrent(_ session: AccessSession) -> Bool {
-        session.generation == generation.load(ordering: .acquiring) && !session.value.isExpired(at: now)
-    }
+    func isCurrent(_ session: AccessSession) -> Bool { isUnchanged(session) && !session.value.isExpired(at: now) }
+
+    /// Whether nothing was revoked, disabled or replaced since the session's last check. It may have expired.
+    private func isUnchanged(_ session: AccessSession) -> Bool { session.generation == generation.load(ordering: .acquiring) }
 
     /// Checks a session whose request is in progress, or waits. A token is verified here only if a change of the policy has
     /// overtaken its request.
@@ -262,9 +263,9 @@ final class AccessControl: Sendable {
     ///   the request was not decided.
     func check(_ session: AccessSession) throws {
         guard !session.value.isOperator else { return }
-        let now = now
         if session.value.isExpired(at: now) { throw AccessProblem.of(.expired) }
-        if session.generation == generation.load(ordering: .acquiring) { return }
+        if isUnchanged(session) { return }
+        let now = now
         guard let credential = session.credential else {
             guard try anonymousSession().value.rights == session.value.rights else { throw AccessProblem.changed }
             return
@@ -291,6 +292,9 @@ final class AccessControl: Sendable {
         let now = now
         return !state.withLock { $0.revocations.keepsWaits(of: session.value, at: now) }
     }
+
+    /// Whether a wait that ends at ``deadline(of:)`` has to end already, by a revocation. Reads no clock if there was none.
+    func wasRevoked(_ session: AccessSession) -> Bool { !isUnchanged(session) && hasEnded(session) }
 
     /// When a wait of the session must end at the latest, in monotonic milliseconds.
     func deadline(of session: AccessSession) -> Int64? { session.value.deadline(at: now) }

@@ -27,7 +27,7 @@ struct KeyTable: Sendable {
 
     /// The session of a key.
     /// - Parameter generation: that of the revocations.
-    func session(_ credential: [UInt8], generation: UInt64, at now: Moment) throws(SessionRefusal) -> Session {
+    func session(_ credential: [UInt8], generation: UInt64, at now: TimeReading) throws(SessionRefusal) -> Session {
         guard let key = try? AccessKey(credential), let stored = keys[key.id] else { throw .key(.unknown) }
         do throws(KeyRefusal) {
             return Session(stored, expires: try stored.check(key, at: now.wall), generation: generation, at: now)
@@ -35,7 +35,7 @@ struct KeyTable: Sendable {
     }
 
     /// Notes a use of a session's key: at most one has to be stored for each key and day.
-    mutating func noteUse(_ lookup: SessionTable.Lookup, at now: Moment) {
+    mutating func noteUse(_ lookup: SessionTable.Lookup, at now: TimeReading) {
         guard case .session(let session) = lookup, let id = session.key else { return }
         if keys[id]?.noteUse(at: now.wall) == true { unstoredUses.insert(id) }
     }

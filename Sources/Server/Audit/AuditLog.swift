@@ -65,8 +65,8 @@ final class AuditLog: Sendable {
         "the audit log \(failure.path) cannot be written: \(failure.reason). Make room, or name a file that the server may write"
     }
 
-    private var now: Moment {
-        Moment(wall: environment.wallMilliseconds(), monotonic: environment.monotonicNanoseconds() / 1_000_000)
+    private var now: TimeReading {
+        TimeReading(wall: environment.wallMilliseconds(), monotonic: environment.monotonicNanoseconds() / 1_000_000)
     }
 
     // MARK: Events

@@ -47,7 +47,7 @@ package struct DenialLog: Sendable {
     ///
     /// - Parameter make: makes the record; called only for the first one of a group.
     /// - Returns: the records to write: those of groups that have ended, and the first one of a group.
-    package mutating func note(_ group: Group, at now: Moment, _ make: () -> AuditRecord) -> [AuditRecord] {
+    package mutating func note(_ group: Group, at now: TimeReading, _ make: () -> AuditRecord) -> [AuditRecord] {
         let lines = endGroups(at: now.monotonic)
         if count(group, at: now) { return lines }
         guard open.count >= Self.maximumOpen else { return lines + [begin(group, make(), at: now)] }
@@ -83,14 +83,14 @@ package struct DenialLog: Sendable {
         Array((ended + open.values).sorted { $0.last > $1.last }.prefix(Self.maximumCount))
     }
 
-    private mutating func count(_ group: Group, at now: Moment) -> Bool {
+    private mutating func count(_ group: Group, at now: TimeReading) -> Bool {
         guard let place = open.index(forKey: group) else { return false }
         open.values[place].count += 1
         open.values[place].last = now.wall
         return true
     }
 
-    private mutating func begin(_ group: Group, _ record: AuditRecord, at now: Moment) -> AuditRecord {
+    private mutating func begin(_ group: Group, _ record: AuditRecord, at now: TimeReading) -> AuditRecord {
         open[group] = Entry(record: record, last: now.wall)
         order.append((group, now.monotonic + Self.window))
         return record

@@ -92,7 +92,7 @@ package struct RevocationList: Sendable {
     }
 
     /// Whether the waits of a revoked session may continue, since the margin of its revocation has not ended. O(1).
-    package func keepsWaits(of session: Session, at now: Moment) -> Bool {
+    package func keepsWaits(of session: Session, at now: TimeReading) -> Bool {
         guard !session.isExpired(at: now), let revocation = revocation(of: session) else { return false }
         return now.wall < revocation.waitsEnd
     }

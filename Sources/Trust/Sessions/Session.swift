@@ -21,7 +21,7 @@ package struct Session: Sendable {
     /// A session of a JWT.
     /// - Parameter generation: that of the revocations before the verification began, and before its keys were read: a
     ///   change in the meantime has the credential verified again.
-    package init(_ token: VerifiedToken, generation: UInt64, at now: Moment) {
+    package init(_ token: VerifiedToken, generation: UInt64, at now: TimeReading) {
         (principal, rights, isAdmin, key) = (token.principal, token.rights, false, nil)
         (issuer, tokenID, issuedAt, expires) = (token.issuer, token.tokenID, token.issuedAt, token.expires)
         monotonicEnd = Self.end(token.expires, now)
@@ -32,7 +32,7 @@ package struct Session: Sendable {
     /// - Parameters:
     ///   - expires: as ``StoredKey/check(_:at:)`` returns it.
     ///   - generation: that of the revocations before the key was read from the store.
-    package init(_ key: StoredKey, expires: Int64?, generation: UInt64, at now: Moment) {
+    package init(_ key: StoredKey, expires: Int64?, generation: UInt64, at now: TimeReading) {
         (principal, rights, isAdmin, self.key) = (Principal(key: key.id), key.rights, key.isAdmin, key.id)
         (issuer, tokenID, issuedAt, self.expires) = (nil, nil, key.created, expires)
         monotonicEnd = expires.map { Self.end($0, now) }
@@ -59,26 +59,28 @@ package struct Session: Sendable {
     package var isOperator: Bool { isAdmin && key == nil }
 
     /// Whether the session has ended by one of the clocks: a clock that is set back does not prolong it, and one that
-    /// is set forward ends it.
-    package func isExpired(at now: Moment) -> Bool {
-        (expires.map { now.wall >= $0 } ?? false) || (monotonicEnd.map { now.monotonic >= $0 } ?? false)
+    /// is set forward ends it. One that has no end does not read them.
+    package func isExpired(at now: @autoclosure () -> TimeReading) -> Bool {
+        guard let expires, let monotonicEnd else { return false }
+        let now = now()
+        return now.wall >= expires || now.monotonic >= monotonicEnd
     }
 
     /// When a wait of the session must end at the latest, by the monotonic clock; `nil` if it has no end.
-    package func deadline(at now: Moment) -> Int64? {
+    package func deadline(at now: @autoclosure () -> TimeReading) -> Int64? {
         guard let expires, let monotonicEnd else { return nil }
-        return min(monotonicEnd, Self.end(expires, now))
+        return min(monotonicEnd, Self.end(expires, now()))
     }
 
     /// Whether the session may be used without a look at the table: three comparisons. Otherwise
     /// ``SessionTable/find(_:revocations:at:)`` decides.
-    package func isCurrent(_ revocations: RevocationList, at now: Moment) -> Bool {
-        generation == revocations.generation && !isExpired(at: now)
+    package func isCurrent(_ revocations: RevocationList, at now: @autoclosure () -> TimeReading) -> Bool {
+        generation == revocations.generation && !isExpired(at: now())
     }
 
     mutating func noteCheck(by revocations: RevocationList) { generation = revocations.generation }
 
-    private static func end(_ expires: Int64, _ now: Moment) -> Int64 {
+    private static func end(_ expires: Int64, _ now: TimeReading) -> Int64 {
         let (left, leftOverflows) = expires.subtractingReportingOverflow(now.wall)
         let (end, endOverflows) = now.monotonic.addingReportingOverflow(left)
         return leftOverflows || endOverflows ? .max : end

@@ -44,7 +44,7 @@ package struct SessionTable: Sendable {
     package var count: Int { sessions.count }
 
     /// Finds the session of a credential. O(n) for the n bytes of the credential.
-    package mutating func find(_ credential: [UInt8], revocations: RevocationList, at now: Moment) -> Lookup {
+    package mutating func find(_ credential: [UInt8], revocations: RevocationList, at now: TimeReading) -> Lookup {
         let key = Credential(credential)
         if var session = sessions.value(for: key) {
             guard !session.isCurrent(revocations, at: now) else { return .session(session) }
@@ -66,7 +66,7 @@ package struct SessionTable: Sendable {
 
     /// Checks a session that a caller has kept, which need not be in the table any more. O(1).
     /// - Returns: ``Lookup/stale`` if the credential has to be verified again.
-    package static func check(_ session: Session, by revocations: RevocationList, at now: Moment) -> Lookup {
+    package static func check(_ session: Session, by revocations: RevocationList, at now: TimeReading) -> Lookup {
         if session.isExpired(at: now) { return .refused(.expired) }
         guard revocations.canJudge(session) else { return .stale }
         return revocations.revocation(of: session) == nil ? .session(session) : .refused(.revoked)
@@ -75,7 +75,7 @@ package struct SessionTable: Sendable {
     /// Adds the session of a verified credential, unless it is revoked or has ended.
     /// - Returns: ``Lookup/stale`` if the verification began before a change of keys: verify the credential again.
     package mutating func admit(
-        _ session: Session, for credential: [UInt8], revocations: RevocationList, at now: Moment
+        _ session: Session, for credential: [UInt8], revocations: RevocationList, at now: TimeReading
     ) -> Lookup {
         let checked = Self.check(session, by: revocations, at: now)
         guard case .session(var session) = checked else {
@@ -88,7 +88,7 @@ package struct SessionTable: Sendable {
     }
 
     /// Remembers that a credential was refused, so that a flood of it costs a lookup each time. It has no session any more.
-    package mutating func noteRefusal(_ refusal: SessionRefusal, of credential: [UInt8], at now: Moment) {
+    package mutating func noteRefusal(_ refusal: SessionRefusal, of credential: [UInt8], at now: TimeReading) {
         let key = Credential(credential)
         sessions.remove(key)
         refusals.set((refusal, now.monotonic + Self.refusalTime), for: key.hashValue)

@@ -35,7 +35,7 @@ import Testing
             let revoked = [token("u7", issuedAt: now - 1), token("u8", id: "t1", issuedAt: now), token("u9", issuedAt: 899)]
             let valid = [token("u7", issuedAt: now), token("u8", id: "t2", issuedAt: now - 1), token("u9", issuedAt: 900)]
             let isRevoked = { (token: VerifiedToken) in
-                let session = Session(token, generation: 0, at: Moment(wall: 0, monotonic: 0))
+                let session = Session(token, generation: 0, at: TimeReading(wall: 0, monotonic: 0))
                 return access.problem(of: AccessSession(session, Secret([]), generation: .max))?.code == .unauthorized
             }
             #expect(revoked.allSatisfy(isRevoked) && !valid.contains(where: isRevoked))

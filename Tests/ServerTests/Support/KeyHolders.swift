@@ -19,7 +19,7 @@ struct KeyHolders: Sendable {
         let stored = StoredKey(key, name: "test", rights: .all, isAdmin: isAdmin, created: 0)
         control.set(stored)
         let session = AccessSession(
-            Session(stored, expires: nil, generation: 0, at: Moment(wall: 0, monotonic: 0)), key.token, generation: .max)
+            Session(stored, expires: nil, generation: 0, at: TimeReading(wall: 0, monotonic: 0)), key.token, generation: .max)
         try control.check(session)
         return (key.id, WriteAccess(session: session, namespace: namespace, control: control))
     }

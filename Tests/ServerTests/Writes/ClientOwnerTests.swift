@@ -170,7 +170,7 @@ import Testing
         let token = VerifiedToken(
             principal: Principal(issuer: "https://id.example", subject: "ada@example.org"), issuer: "https://id.example", tokenID: nil,
             issuedAt: 0, expires: 1, rights: .all)
-        let owner = ClientOwner(Session(token, generation: 0, at: Moment(wall: 0, monotonic: 0)))
+        let owner = ClientOwner(Session(token, generation: 0, at: TimeReading(wall: 0, monotonic: 0)))
         #expect(owner.text.utf8.count == 43 && owner.key == nil && !owner.text.contains("ada"))
     }
 

@@ -8,7 +8,7 @@ import Testing
     private mutating func note(_ source: String, _ reason: String = "unknown", _ event: AuditEvent = .tokenRefused, at now: Int64)
         -> [String]
     {
-        let moment = Moment(wall: 1_000_000 + now, monotonic: now)
+        let moment = TimeReading(wall: 1_000_000 + now, monotonic: now)
         let records = log.note(DenialLog.Group(event, of: source, reason: reason), at: moment) {
             var record = AuditRecord(event, time: moment.wall)
             (record.address, record.detail) = (source, reason)
@@ -39,7 +39,7 @@ import Testing
     mutating func laziness() {
         var made = 0
         for now in 0..<10 {
-            _ = log.note(DenialLog.Group(.rightDenied, of: "a", reason: ""), at: Moment(wall: 0, monotonic: Int64(now))) {
+            _ = log.note(DenialLog.Group(.rightDenied, of: "a", reason: ""), at: TimeReading(wall: 0, monotonic: Int64(now))) {
                 made += 1
                 return AuditRecord(.rightDenied, time: 0)
             }

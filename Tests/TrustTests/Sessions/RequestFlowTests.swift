@@ -13,7 +13,7 @@ struct RequestFlowTests {
     private var table = SessionTable()
     private var revocations = RevocationList()
     private var limits: RequestLimits<Int>
-    private var now = Moment(wall: TokenFixture.now * 1_000, monotonic: 1_000)
+    private var now = TimeReading(wall: TokenFixture.now * 1_000, monotonic: 1_000)
     private let shop: Namespace
 
     init() throws {

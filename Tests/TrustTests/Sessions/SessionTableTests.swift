@@ -32,15 +32,15 @@ struct SessionTableTests {
         let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
         // When the wall clock is set back by a day
         var back = fixture
-        back.now = Moment(wall: fixture.now.wall - 86_400_000, monotonic: fixture.now.monotonic + 999_999)
+        back.now = TimeReading(wall: fixture.now.wall - 86_400_000, monotonic: fixture.now.monotonic + 999_999)
         #expect(session.deadline(at: back.now) == fixture.now.monotonic + 1_000_000)
         let before = back.find("a")
-        back.now = Moment(wall: back.now.wall, monotonic: back.now.monotonic + 1)
+        back.now = TimeReading(wall: back.now.wall, monotonic: back.now.monotonic + 1)
         let after = back.find("a")
         // Then
         #expect(before == "id|u7" && after == "expired")
         // When it is set forward
-        fixture.now = Moment(wall: 2_000_000, monotonic: fixture.now.monotonic)
+        fixture.now = TimeReading(wall: 2_000_000, monotonic: fixture.now.monotonic)
         #expect(session.deadline(at: fixture.now) == fixture.now.monotonic)
         let forward = fixture.find("a")
         #expect(forward == "expired")
@@ -50,8 +50,8 @@ struct SessionTableTests {
         var random = SeededGenerator(seed: 1)
         let key = StoredKey(AccessKey(using: &random), name: "a", rights: .all, created: 5)
         let session = Session(key, expires: nil, generation: 0, at: fixture.now)
-        #expect(session.deadline(at: fixture.now) == nil && !session.isExpired(at: Moment(wall: .max, monotonic: .max)))
-        let far = Session(key, expires: .max, generation: 0, at: Moment(wall: -5, monotonic: 50))
+        #expect(session.deadline(at: fixture.now) == nil && !session.isExpired(at: TimeReading(wall: .max, monotonic: .max)))
+        let far = Session(key, expires: .max, generation: 0, at: TimeReading(wall: -5, monotonic: 50))
         #expect(far.deadline(at: fixture.now) == .max - fixture.now.wall + fixture.now.monotonic)
     }
 
@@ -130,7 +130,7 @@ struct SessionTableTests {
         #expect(session.isCurrent(fixture.revocations, at: fixture.now))
         try fixture.revocations.add(Revocation(.token("t"), issuedBefore: 0, created: 0))
         #expect(!session.isCurrent(fixture.revocations, at: fixture.now))
-        #expect(!session.isCurrent(RevocationList(), at: Moment(wall: 2_000_000, monotonic: 50_000)))
+        #expect(!session.isCurrent(RevocationList(), at: TimeReading(wall: 2_000_000, monotonic: 50_000)))
     }
 
     @Test("a table of generations has what a dictionary of the last entries has", arguments: 0..<100 as Range<UInt64>)

@@ -4,7 +4,7 @@
 struct SessionFixture {
     var table = SessionTable()
     var revocations = RevocationList()
-    var now = Moment(wall: 1_000_000, monotonic: 50_000)
+    var now = TimeReading(wall: 1_000_000, monotonic: 50_000)
 
     static func token(
         _ subject: String = "u7", issuer: String = "id", tokenID: String? = nil, issuedAt: Int64 = 900_000, expires: Int64 = 2_000_000
@@ -15,7 +15,7 @@ struct SessionFixture {
     }
 
     mutating func pass(_ milliseconds: Int64) {
-        now = Moment(wall: now.wall + milliseconds, monotonic: now.monotonic + milliseconds)
+        now = TimeReading(wall: now.wall + milliseconds, monotonic: now.monotonic + milliseconds)
     }
 
     mutating func admit(_ credential: String, _ token: VerifiedToken = token()) -> String {

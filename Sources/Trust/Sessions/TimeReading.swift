@@ -1,5 +1,5 @@
 /// A reading of both clocks at once, in milliseconds.
-package struct Moment: Hashable, Sendable {
+package struct TimeReading: Hashable, Sendable {
     /// Since 1970. It may be set back and forward.
     package let wall: Int64
     /// Since an arbitrary start. It never goes back.
