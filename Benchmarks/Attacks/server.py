@@ -14,9 +14,12 @@ UNUSED_ADDRESS = "127.0.0.77"
 
 class Server:
     def __init__(self, program, options=(), config=None):
-        """`config` is the content of a configuration file, whose listeners have the port 0; `ports` are those of its addresses."""
+        """`config` is the content of a configuration file, whose listeners have the port 0; `ports` are those of its addresses.
+        `options` may be a function of the folder with the data, which is called before the server starts."""
         self.folder = tempfile.mkdtemp(prefix="freshet-attack-")
         self.data = os.path.join(self.folder, "data")
+        if callable(options):
+            options = options(self.data)
         if config is None:
             where = ["--port", "0"]
         else:

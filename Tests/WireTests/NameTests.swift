@@ -53,7 +53,7 @@ struct NameTests {
         "no cursors",
         arguments: [
             "", "-", "abc", "abc-", "-1", "abc-01", "abc--1", "abc-+1", "abc-9007199254740992", "ABC-1", "abc-1-2-3", "abc-1-", "abc-1 ",
-            "abc-٣",
+            "abc-٣", "abc-1.", "abc-1.0", "abc-1.01", "abc-1.4294967296", "abc-1.2.3", "abc.1-1", ".1", "abc-1.2-3", "abc-1.-2",
         ])
     func noCursors(text: String) {
         #expect(throws: WireError.invalidCursor(text)) { try Cursor(text) }

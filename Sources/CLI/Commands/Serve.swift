@@ -119,6 +119,11 @@ struct Serve: AsyncParsableCommand {
     var allowOrigin: [String] = []
     @Option(
         help: ArgumentHelp(
+            "Let a shared cache that sends its requests as this principal, such as key:<id>, keep the answers of polls for a second; can be "
+                + "repeated. '*' stands for everybody, without keys. See docs/edge.md.", valueName: "principal"))
+    var edge: [String] = []
+    @Option(
+        help: ArgumentHelp(
             "Append the audit log to this file, opened again at SIGHUP; 'freshet audit tail' shows it.", valueName: "file"),
         completion: .file())
     var audit: String?
@@ -176,6 +181,11 @@ struct Serve: AsyncParsableCommand {
         for text in allowOrigin where !RecordServerConfiguration.isOrigin(text) {
             throw ValidationError("--allow-origin takes scheme, host and port alone, such as https://app.example, not '\(text)'")
         }
+        guard !edge.contains("") else { throw ValidationError("--edge takes a principal such as key:<id>, or *, and this is empty") }
+        guard !(edge.contains("*") && (requireKeys || config != nil)) else {
+            throw ValidationError("--edge '*' goes without keys and tokens: name the principal of the cache, such as key:<id>")
+        }
+        guard !edge.contains("*") || edge.count == 1 else { throw ValidationError("--edge '*' goes alone: it stands for everybody") }
         guard editLimit > 0 else { throw ValidationError("--edit-limit takes 1 or more bytes, not \(editLimit)") }
     }
 
@@ -249,6 +259,7 @@ struct Serve: AsyncParsableCommand {
         settings.storage = memory ? .memory : .directory(data)
         settings.isRestored = restored
         settings.editedBytes = editLimit
+        settings.edge = edge
         settings.outcomeRetention = .seconds(outcomeRetention * 86_400)
         if let tlsCertificate, let tlsKey {
             settings.tls = .init(certificates: [.init(chain: tlsCertificate, key: tlsKey)], clientAuthority: tlsClientCa)

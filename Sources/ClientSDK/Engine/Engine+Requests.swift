@@ -42,17 +42,18 @@ extension Engine {
             // On the engine's thread, between its jobs.
             self?.assumeIsolated {
                 let decoded = ReplyDecoder.decode(outcome, for: request.kind)
-                $0.receive(decoded.reply, decoded.lastWrite, decoded.store, for: request.id, of: run)
+                $0.receive(decoded.reply, decoded.lastWrite, decoded.store, age: decoded.age, for: request.id, of: run)
             }
         }
     }
 
     private func receive(
-        _ reply: Reply, _ lastWrite: Int64? = nil, _ store: StoreIdentifier? = nil, for id: RequestID, of run: Int
+        _ reply: Reply, _ lastWrite: Int64? = nil, _ store: StoreIdentifier? = nil, age: Int64 = 0, for id: RequestID,
+        of run: Int
     ) {
         guard run == self.run, requests.removeValue(forKey: id) != nil else { return }
         noteRights(reply)
-        submit(.replied(id, reply, lastWrite: lastWrite, store: store))
+        submit(.replied(id, reply, lastWrite: lastWrite, store: store, age: age))
     }
 
     /// Visible ASCII, so that no character ends the field.

@@ -10,11 +10,12 @@ internal import HTTPTypes
 package enum ReplyDecoder {
     package static func decode(
         _ outcome: Result<HTTPReply, TransportError>, for kind: RequestDescription.Kind
-    ) -> (reply: Reply, lastWrite: Int64?, store: StoreIdentifier?) {
+    ) -> (reply: Reply, lastWrite: Int64?, store: StoreIdentifier?, age: Int64) {
         switch outcome {
-        case .failure(let error): return (error.reply, nil, nil)
+        case .failure(let error): return (error.reply, nil, nil, 0)
         case .success(let reply):
             let store = reply.fields[.freshetStore].flatMap { StoreIdentifier($0) }
+            let age = Self.age(of: reply)
             do {
                 let decoded = try decode(reply, for: kind)
                 let describesRecords =
@@ -22,11 +23,19 @@ package enum ReplyDecoder {
                     case .problem, .failure: false
                     default: true
                     }
-                return (decoded, try lastWrite(in: reply, isRequired: kind.statesLastWrite && describesRecords), store)
+                return (decoded, try lastWrite(in: reply, isRequired: kind.statesLastWrite && describesRecords), store, age)
             } catch {
-                return (.garbage("the answer with status \(reply.status) is not what the protocol says: \(error)"), nil, store)
+                return (.garbage("the answer with status \(reply.status) is not what the protocol says: \(error)"), nil, store, age)
             }
         }
+    }
+
+    /// Returns for how many milliseconds at most a cache had kept the response (RFC 9111 §5.1). `Age` counts whole seconds, and
+    /// some caches do not send it: theirs may have kept the response for as long as it allows.
+    private static func age(of reply: HTTPReply) -> Int64 {
+        if let age = reply.fields[.age].flatMap({ Int64($0) }), (0...86_400).contains(age) { return (age + 1) * 1_000 }
+        let isCacheable = reply.fields[.cacheControl]?.lowercased().contains("max-age") ?? false
+        return isCacheable ? 1_000 : 0
     }
 
     /// Returns the number of `Freshet-Last-Write`. A response that describes records, or reports that there are none,

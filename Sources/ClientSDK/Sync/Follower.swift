@@ -84,11 +84,11 @@ struct Follower: Hashable, Sendable {
         switch reply {
         case .page(let page):
             if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &reachability, &turn) }
-            let effects = heard(sent, isIdle: wait > 0 && page.cursor == state.cursor, &reachability, &turn)
+            let effects = heard(sent, isIdle: wait > 0 && page.cursor.isPosition(of: state.cursor), &reachability, &turn)
             // Before the next request, entries that were read before the first position of all are verified.
             return effects
                 + store(
-                    .page(page.wanted(by: turn.settings.filter), since: since, lastWrite: lastWrite), validAsOf: sent.sentAt,
+                    .page(page.wanted(by: turn.settings.filter), since: since, lastWrite: lastWrite), validAsOf: sent.validAsOf,
                     next: page.upToDate || since == .now ? nil : page.cursor)
         case .noChange(let position):
             // With `since` at the start or now, an empty response counts as a page without changes: it gives the first
@@ -101,13 +101,13 @@ struct Follower: Hashable, Sendable {
                 let text = "204 with the position \(position), which is before the one asked from, \(since)"
                 return fail(.malformed(text), &reachability, &turn)
             }
-            let effects = heard(sent, isIdle: wait > 0 && position == state.cursor, &reachability, &turn)
+            let effects = heard(sent, isIdle: wait > 0 && position.isPosition(of: state.cursor), &reachability, &turn)
             // The server had no changes until the end of the wait, unless the response arrived before that.
-            let end = sent.sentAt + Int64(wait) * 1_000
+            let isHeldToEnd = sent.sentAt + Int64(wait) * 1_000 <= turn.now.uptime
             return effects
                 + store(
-                    .noChange(position, since: since, lastWrite: lastWrite), validAsOf: end <= turn.now.uptime ? end : sent.sentAt,
-                    next: nil)
+                    .noChange(position, since: since, lastWrite: lastWrite),
+                    validAsOf: sent.validAsOf + (isHeldToEnd ? Int64(wait) * 1_000 : 0), next: nil)
         case .problem(let problem, _, let retryAfter):
             return refused(problem, retryAfter, state, hadFreshToken: sent.hadFreshToken, &reachability, &turn)
         case .failure(let failure):

@@ -19,6 +19,11 @@ struct RequestTable: Hashable, Sendable {
         /// The time at which the watchdog fires.
         fileprivate var deadline: Int64
         var hadFreshToken: Bool
+        /// For how many milliseconds at most a shared cache had kept the response; 0 until it has arrived.
+        fileprivate var age: Int64 = 0
+
+        /// The time at which the state that the response describes was still true for certain, in milliseconds of uptime.
+        var validAsOf: Int64 { sentAt - age }
     }
 
     /// Stamps all requests; see ``SyncMachine/handle(_:at:)``.
@@ -54,6 +59,9 @@ struct RequestTable: Hashable, Sendable {
         turn.emit(.send(RequestDescription(id: id, kind: kind, needsFreshToken: needsFreshToken, timeout: timeout)))
         return id
     }
+
+    /// Notes for how long a shared cache may have kept the response that has arrived.
+    mutating func note(age: Int64, of id: RequestID) { requests[id]?.age = age }
 
     /// Removes the request; `nil` if it has ended already.
     mutating func remove(_ id: RequestID) -> Request? { requests.removeValue(forKey: id) }

@@ -22,7 +22,7 @@ struct SyncCore: Hashable, Sendable {
     func isExpected(_ event: SyncEvent) -> Bool {
         guard phase != .stopped else { return false }
         return switch event {
-        case .replied(let id, _, _, _): id.generation == parts.requests.generation && parts.requests.contains(id)
+        case .replied(let id, _, _, _, _): id.generation == parts.requests.generation && parts.requests.contains(id)
         // A reset does not undo a transaction that the disk has; a clear does.
         case .committed(let id, _), .commitFailed(let id, _): parts.local.isUnderWay(id)
         case .cachedKeys(let query, _), .cachedKeysFailed(let query, _): parts.isWaiting(for: query)
@@ -90,7 +90,8 @@ struct SyncCore: Hashable, Sendable {
         case .cachedKeysFailed(_, let failure): parts.revalidator.failed(failure, &parts.reachability, &turn)
         case .evicted(let keys): for key in keys { turn.note(.key(key), .evicted) }
         case .registered(let name): parts.merger.register(name, parts.local.outbox, &turn)
-        case .replied(let id, let reply, let lastWrite, let store):
+        case .replied(let id, let reply, let lastWrite, let store, let age):
+            parts.requests.note(age: age, of: id)
             switch parts.binding.check(reply, from: store, knownEpoch: parts.local.epoch, settings) {
             case .accepted: take(reply, lastWrite, to: id, &turn)
             case .binds(let store):

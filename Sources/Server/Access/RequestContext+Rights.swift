@@ -17,7 +17,7 @@ extension RequestContext {
         case .listRecords:
             let prefix = try Parameters(request).prefix()
             try require(.read, of: .collection(request.parameter("collection"), prefix: prefix))
-        case .read, .getChanges, .makeTicket: try requireAny(.read)
+        case .read, .getChanges, .checkAccess, .makeTicket: try requireAny(.read)
         case .write: try requireAny(.write)
         case .invalidate: try requireAny(.invalidate)
         case .getClient:

@@ -4,18 +4,19 @@ import HTTPTypes
 
 extension ServerMetrics {
     /// Carries out a delivery of the feed, and counts it.
-    func deliver(_ delivery: FeedDelivery<FeedReader>, from store: StoreIdentifier) {
+    func deliver(_ delivery: FeedDelivery<FeedReader>, from store: StoreIdentifier, _ edge: EdgeReplies) {
         switch delivery {
         case .response(let readers, let reply):
-            let response = Response(reply).marked(with: store)
-            let encoded = EncodedResponse(response)
             switch reply {
             case .page: feed.woken.add(readers.count)
             case .idle: feed.expired.add(readers.count)
             case .gone, .ended: feed.gone.add(readers.count)
             }
-            countResponse(.getChanges, status: response.status.code, times: readers.count)
-            Exchange.respond(to: readers.compactMap(\.exchange), with: encoded)
+            for (readers, response) in edge.responses(to: readers, reply) {
+                let response = response.marked(with: store)
+                countResponse(.getChanges, status: response.status.code, times: readers.count)
+                Exchange.respond(to: readers.compactMap(\.exchange), with: EncodedResponse(response))
+            }
         case .push(let readers, let page):
             let streams = readers.compactMap(\.stream)
             ResponseStream.broadcast(to: streams.map(\.stream), EventStream.encode(page))

@@ -117,6 +117,11 @@ public struct RecordServerConfiguration: Sendable {
 
     /// Seconds that a long poll waits unless the request names a time, 0 to 60.
     public var hold = 25
+    /// The principals of shared caches in front of the server (a CDN, Varnish), as `key:<id>` or `<issuer>|<subject>`. Such a cache may
+    /// keep the response of a poll that waited for a second, so that one request answers all readers that wait at one
+    /// position. It has to decide by itself who may read: it gives the response to everybody who asks for the same URL. `*`
+    /// stands for everybody, and is for a server that is open to all.
+    public var edge: [String] = []
     /// Values longer than this many bytes are left out of changes.
     public var inlineBytes = 64 << 10
     /// The most recent changes that are kept in memory for each namespace in use.
@@ -164,6 +169,11 @@ public struct RecordServerConfiguration: Sendable {
             (requestMemory >= bodyBytes, "requestMemory is \(requestMemory): it takes at least bodyBytes, \(bodyBytes)"),
             (answerMemory >= bodyBytes, "answerMemory is \(answerMemory): it takes at least bodyBytes, \(bodyBytes)"),
             (editedBytes > 0, "editedBytes is \(editedBytes): it takes 1 or more"),
+            (edge.count <= 64, "edge names \(edge.count) principals: it takes at most 64"),
+            (
+                !edge.contains(EdgeCaching.everybody) || !requiresKeys && edge.count == 1,
+                "edge is '*', which is for a server that is open to all: name the principal of the cache, such as key:<id>"
+            ),
             ((0...60).contains(hold), "hold is \(hold): it takes 0 to 60 seconds"),
             (inlineBytes >= 0, "inlineBytes is \(inlineBytes): it takes 0 or more"),
             (recentChanges > 0, "recentChanges is \(recentChanges): it takes 1 or more"),
@@ -229,7 +239,7 @@ public struct RecordServerConfiguration: Sendable {
         feed.inlineBytes = inlineBytes
         return ServerCore.Settings(
             hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), quotas: quotas.namespace,
-            rules: policy.rules)
+            rules: policy.rules, edge: EdgeCaching(edge, hold: hold))
     }
 
     var policy: AccessPolicy {

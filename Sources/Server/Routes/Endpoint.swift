@@ -4,7 +4,7 @@ import HTTPTypes
 enum Endpoint: Int, CaseIterable, Sendable {
     case getRecord, putRecord, patchRecord, deleteRecord, listRecords
     case read, write, invalidate, getClient, getChanges
-    case getNamespace, deleteNamespace, getRights, makeTicket, getServer
+    case getNamespace, deleteNamespace, getRights, checkAccess, makeTicket, getServer
     case listKeys, makeKey, getKey, changeKey, rotateKey, revokeKey, listRevocations, makeRevocation, listDenials, reload
     case getHealth, getReadiness, getMetrics, getOpenAPI
 
@@ -29,6 +29,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .getChanges: "/v1/{namespace}/changes"
         case .getNamespace, .deleteNamespace: "/v1/{namespace}"
         case .getRights: "/v1/{namespace}/rights"
+        case .checkAccess: "/v1/{namespace}/access"
         case .makeTicket: "/v1/{namespace}/tickets"
         case .getServer: "/v1"
         case .listKeys, .makeKey: "/admin/keys"

@@ -14,6 +14,8 @@ final class Poll: RepeatedRequestHandler {
     private let session: AccessSession?
     /// Seconds.
     private let wait: Int
+    /// Whether a shared cache may keep the responses. A poll that does not wait asks for the present state, which no cache has.
+    private let isCacheable: Bool
     /// The feed that the polls wait in, as long as the registry has it.
     private let feed: FeedRegistry<FeedReader>.Entry
 
@@ -22,6 +24,7 @@ final class Poll: RepeatedRequestHandler {
         self.session = session
         self.selection = selection
         self.wait = wait
+        isCacheable = wait > 0 && core.settings.edge.applies(to: session)
         feed = core.feeds.entry(for: selection.namespace, now: core.now())
     }
 
@@ -32,11 +35,23 @@ final class Poll: RepeatedRequestHandler {
 
     func handle(_ value: Span<UInt8>, _ exchange: Exchange) {
         let since: Since
-        do throws(WireError) { since = try Since(ascii: value) } catch { return fail(exchange, error) }
+        do throws(WireError) { since = try Since(ascii: value) } catch { return refuse(exchange, error) }
         if let session {
-            do throws(RateRefusal) { try core.access?.limits.count(session, writes: 0, bytes: 0) } catch { return fail(exchange, error) }
+            do throws(RateRefusal) { try core.access?.limits.count(session, writes: 0, bytes: 0) } catch { return refuse(exchange, error) }
         }
         ask(since: since, exchange)
+    }
+
+    private func refuse(_ exchange: Exchange, _ error: any Error) {
+        fail(PendingPoll(exchange: exchange, deadline: 0, turn: nil), error)
+    }
+
+    /// A poll in progress.
+    private struct PendingPoll {
+        let exchange: Exchange
+        let deadline: Int64
+        /// That of the request in a shared cache; `nil` if none may keep the response.
+        let turn: UInt32?
     }
 
     /// Answers a poll from the feed or the store, or lets it wait.
@@ -44,95 +59,91 @@ final class Poll: RepeatedRequestHandler {
         let now = core.now()
         var deadline = now + Int64(wait) * 1_000
         if let session, let end = core.access?.deadline(of: session) { deadline = min(deadline, end) }
-        if let problem = selection.subscription.part.refusal(of: since) { return fail(exchange, problem) }
-        do { try ask(exchange, since: since, deadline: deadline, now: now) } catch { fail(exchange, error) }
+        let request = PendingPoll(exchange: exchange, deadline: deadline, turn: isCacheable ? since.turn : nil)
+        if let problem = selection.subscription.part.refusal(of: since) { return fail(request, problem) }
+        do { try ask(request, since: since, now: now) } catch { fail(request, error) }
     }
 
-    private func ask(
-        _ exchange: Exchange, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
-    ) throws {
+    private func ask(_ request: PendingPoll, since: Since, isVerified: Bool = false, now: Int64) throws {
         let counted =
             wait > 0 ? try session.map { session throws(Problem) in try core.access?.limits.waiting(session) ?? session } : session
-        let reader = FeedReader.poll(exchange, session: counted)
-        if let decision = feed.ask(since, selection.subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
-            return carryOut(decision, of: feed, exchange, isVerified: isVerified, deadline: deadline)
+        let reader = FeedReader.poll(request.exchange, session: counted, turn: request.turn)
+        if let decision = feed.ask(
+            since, selection.subscription, reader, isVerified: isVerified, deadline: request.deadline, now: now)
+        {
+            return carryOut(decision, of: feed, request, isVerified: isVerified)
         }
         // A verified poll is on the read queue already, any other on the event loop.
         guard !isVerified, !core.store.answersAtOnce else {
-            return try askRegistry(reader, exchange, since: since, isVerified: isVerified, deadline: deadline, now: now)
+            return try askRegistry(reader, request, since: since, isVerified: isVerified, now: now)
         }
         if let (decision, entry) = core.feeds.askIfOpen(
-            since, selection.subscription, in: selection.namespace, reader, deadline: deadline, now: now)
+            since, selection.subscription, in: selection.namespace, reader, deadline: request.deadline, now: now)
         {
-            return carryOut(decision, of: entry, exchange, isVerified: false, deadline: deadline)
+            return carryOut(decision, of: entry, request, isVerified: false)
         }
-        later(exchange, isContinuation: false) { [self] in
-            try askRegistry(reader, exchange, since: since, isVerified: false, deadline: deadline, now: core.now())
+        later(request, isContinuation: false) { [self] in
+            try askRegistry(reader, request, since: since, isVerified: false, now: core.now())
         }
     }
 
     /// Asks the namespace's feed, which may have to be opened by a read of the store.
-    private func askRegistry(
-        _ reader: FeedReader, _ exchange: Exchange, since: Since, isVerified: Bool, deadline: Int64, now: Int64
-    ) throws {
+    private func askRegistry(_ reader: FeedReader, _ request: PendingPoll, since: Since, isVerified: Bool, now: Int64) throws {
         let (decision, entry) = try core.feeds.ask(
-            since, selection.subscription, in: selection.namespace, reader, isVerified: isVerified, deadline: deadline, now: now)
-        carryOut(decision, of: entry, exchange, isVerified: isVerified, deadline: deadline)
+            since, selection.subscription, in: selection.namespace, reader, isVerified: isVerified, deadline: request.deadline, now: now)
+        carryOut(decision, of: entry, request, isVerified: isVerified)
     }
 
-    private func carryOut(
-        _ decision: PollDecision, of feed: FeedRegistry<FeedReader>.Entry, _ exchange: Exchange, isVerified: Bool,
-        deadline: Int64
-    ) {
+    private func carryOut(_ decision: PollDecision, of feed: FeedRegistry<FeedReader>.Entry, _ request: PendingPoll, isVerified: Bool) {
         switch decision {
         // A client that has closed only its sending side still reads, so it gets an answer: nothing yet.
         case .waiting(let waiter):
-            exchange.onDisconnect(notify: feed, waiter.number)
+            request.exchange.onDisconnect(notify: feed, waiter.number)
             // A revocation while the poll was in the store did not find it among the waiters.
-            if core.hasEnded(session) { feed.cancel(waiter) }
-        case .reply(let reply): respond(exchange, reply)
-        case .scan(let since):
-            later(exchange, isContinuation: isVerified) { [self] in try scan(exchange, since: since, deadline: deadline) }
+            if let session, core.access?.wasRevoked(session) ?? false { feed.cancel(waiter) }
+        case .reply(let reply): respond(request, reply)
+        case .scan(let since): later(request, isContinuation: isVerified) { [self] in try scan(request, since: since) }
         }
     }
 
     /// Looks into the store, on the read queue. If there is nothing, goes back to the feed with the position that the
     /// store has reached.
-    private func scan(_ exchange: Exchange, since: Since, deadline: Int64) throws {
+    private func scan(_ request: PendingPoll, since: Since) throws {
         let found = try core.scan(selection, since: since)
         switch found.value {
         case .refused(let problem, let position):
             core.metrics.feed.gone.add()
-            fail(exchange, problem, at: position)
-        case .page(let page): respond(exchange, .page(page))
+            fail(request, problem, at: position)
+        case .page(let page): respond(request, .page(page))
         case .nothing(let reached, isComplete: true) where since == .now:
             let position = reached.issued(to: selection.subscription.part)
-            respond(exchange, .page(PageEncoder(limit: 0, pageBytes: 0).page(at: position, upToDate: true)))
+            respond(request, .page(PageEncoder(limit: 0, pageBytes: 0).page(at: position, upToDate: true)))
         case .nothing(let reached, isComplete: true):
-            try ask(exchange, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
+            try ask(request, since: .after(reached), isVerified: true, now: core.now())
         case .nothing(let reached, isComplete: false):
             // Other requests have their turn before the next stretch.
-            later(exchange, isContinuation: true) { [self] in try scan(exchange, since: .after(reached), deadline: deadline) }
+            later(request, isContinuation: true) { [self] in try scan(request, since: .after(reached)) }
         }
     }
 
     // MARK: Answers
 
-    private func later(_ exchange: Exchange, isContinuation: Bool, _ work: @escaping @Sendable () throws -> Void) {
-        core.later(isContinuation: isContinuation, work) { [self] in fail(exchange, $0) }
+    private func later(_ request: PendingPoll, isContinuation: Bool, _ work: @escaping @Sendable () throws -> Void) {
+        core.later(isContinuation: isContinuation, work) { [self] in fail(request, $0) }
     }
 
-    private func fail(_ exchange: Exchange, _ error: any Error, at position: Cursor? = nil) {
+    private func fail(_ request: PendingPoll, _ error: any Error, at position: Cursor? = nil) {
         core.noteDenial(error, to: session, of: .getChanges, in: selection.namespace, nil)
-        respond(exchange, core.response(to: error, at: position, in: selection.namespace))
+        let response = core.response(to: error, at: position, in: selection.namespace)
+        respond(request, request.turn == nil ? response : response.cached((error as? Problem)?.code))
     }
 
-    private func respond(_ exchange: Exchange, _ reply: PollResult) { respond(exchange, Response(reply)) }
+    private func respond(_ request: PendingPoll, _ reply: PollResult) { respond(request, core.edge.response(reply, turn: request.turn)) }
 
-    private func respond(_ exchange: Exchange, _ response: Response) {
+    private func respond(_ request: PendingPoll, _ response: Response) {
         // A session that has ended since the request was received learns nothing more.
         let response = core.problem(of: session).map { core.challenge($0) } ?? response
         core.metrics.countResponse(.getChanges, status: response.status.code)
-        exchange.respond(core.marked(response))
+        request.exchange.respond(core.marked(response))
     }
 }

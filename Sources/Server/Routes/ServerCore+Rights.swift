@@ -1,6 +1,7 @@
 import FreshetSocketHTTP
 import FreshetTrust
 import FreshetWire
+import HTTPTypes
 
 extension ServerCore {
     /// `GET /v1/{ns}/rights`: what the request's key or token may do in the namespace.
@@ -12,6 +13,25 @@ extension ServerCore {
             read: ranges(.read), write: ranges(.write), invalidate: ranges(.invalidate), create: ranges(.create), drop: ranges(.drop),
             inspect: ranges(.inspect))
         context.respond(json: rights.json, at: nil)
+    }
+
+    /// `GET /v1/{ns}/access`: whether the request's key or token may read the whole namespace. A shared cache asks before it
+    /// answers a poll from memory. Other readers get cursors with a digest of their rights, so that the server notices when their rights
+    /// change: they have to ask the server.
+    @Sendable func checkAccess(_ context: RequestContext) throws {
+        let namespace = try context.namespace()
+        if context.session != nil {
+            switch context.rights.decideFeed(in: namespace, .all) {
+            case .everything: break
+            case .needs(let missing): throw Problem(missing)
+            case .part:
+                throw Problem(
+                    .forbidden,
+                    "The key or token may read only a part of the namespace, and a shared cache has pages of all of it: send the request "
+                        + "to the server itself.")
+            }
+        }
+        context.respond(Response(status: .noContent, fields: .bare(at: nil)))
     }
 }
 

@@ -23,6 +23,7 @@ final class ServerCore: Sendable {
     /// Which listeners serve operators.
     let roles: ServerListeners.Roles
     let settings: Settings
+    let edge: EdgeReplies
     let tickets: Tickets
     let audit: AuditLog
     let creations: NamespaceCreations
@@ -48,6 +49,8 @@ final class ServerCore: Sendable {
         var quotas = Quotas.Space()
         /// On a server that is open to all; otherwise ``AccessControl`` has them.
         var rules = AccessRules()
+        /// The polls whose responses a shared cache may keep.
+        var edge = EdgeCaching()
     }
 
     /// - Parameter announcements: the connection to the other servers of the store, if there may be any.
@@ -69,9 +72,10 @@ final class ServerCore: Sendable {
                 }
             },
             later: { work in _ = reads.submit(isContinuation: true, work) })
+        let edge = EdgeReplies(caching: settings.edge, now: environment.wallMilliseconds)
         let feeds = FeedRegistry<FeedReader>(
             limits: settings.feed, metrics: metrics.feed, source: source,
-            deliver: { delivery in metrics.deliver(delivery, from: identifier) })
+            deliver: { delivery in metrics.deliver(delivery, from: identifier, edge) })
         let follower = announcements.map {
             StoreFollower(
                 $0, feeds, source, sender: environment.random(), now: { environment.monotonicNanoseconds() / 1_000_000 }, logger: logger)
@@ -106,6 +110,7 @@ final class ServerCore: Sendable {
         self.metrics = metrics
         self.environment = environment
         self.settings = settings
+        self.edge = edge
         tickets = Tickets(environment)
         self.audit = audit
         self.access = access
@@ -272,6 +277,7 @@ final class ServerCore: Sendable {
         case .getNamespace: getNamespace
         case .deleteNamespace: deleteNamespace
         case .getRights: getRights
+        case .checkAccess: checkAccess
         case .makeTicket: makeTicket
         case .listKeys: listKeys
         case .makeKey: makeKey

@@ -72,7 +72,7 @@ extension SyncEvent {
         case .stop: 13
         case .registered: 14
         case .discard: 15
-        case .replied(_, let reply, _, _): 16 + reply.coverageNumber
+        case .replied(_, let reply, _, _, _): 16 + reply.coverageNumber
         }
     }
 }

@@ -2,6 +2,8 @@
 ///
 /// A reader that started from nothing gets `<epoch>-<revision>-<origin>` until it has reached the origin. A reader that may
 /// not read everything gets `<epoch>-<revision>-<origin>-<rights>`, with the origin `0` once it has reached its own.
+///
+/// Behind a shared cache, `.<turn>` follows in responses that found no change, so that the next request differs from the last.
 public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The history that the position belongs to.
     public let epoch: Epoch
@@ -16,12 +18,17 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The records that the reader may read; `nil` for all.
     public let rights: RightsDigest?
 
+    /// Distinguishes the requests of readers that wait at one position behind a shared cache, at least 1; `nil` for none. It is
+    /// not a part of the position: the server decides nothing by it.
+    public let turn: UInt32?
+
     /// The position after `revision` in the history `epoch`.
-    public init(epoch: Epoch, revision: Revision, origin: Revision? = nil, rights: RightsDigest? = nil) {
+    public init(epoch: Epoch, revision: Revision, origin: Revision? = nil, rights: RightsDigest? = nil, turn: UInt32? = nil) {
         self.epoch = epoch
         self.revision = revision
         self.origin = origin
         self.rights = rights
+        self.turn = turn
     }
 
     /// - Throws: ``WireError/invalidCursor(_:)``.
@@ -32,7 +39,14 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads bytes and not `Character`s, which would take ten times as long for each poll.
-    init?(utf8 text: Slice<UnsafeBufferPointer<UInt8>>) {
+    init?(utf8 whole: Slice<UnsafeBufferPointer<UInt8>>) {
+        let end = whole.firstIndex(of: Self.dot) ?? whole.endIndex
+        let text = whole[..<end]
+        var turn: UInt32?
+        if end < whole.endIndex {
+            guard let number = Self.revision(whole[(end + 1)...]), let small = UInt32(exactly: number.number), small > 0 else { return nil }
+            turn = small
+        }
         guard let epochEnd = text.firstIndex(of: Self.hyphen), let epoch = Epoch(String(decoding: text[..<epochEnd], as: UTF8.self)) else {
             return nil
         }
@@ -40,21 +54,28 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
         let revisionEnd = numbers.firstIndex(of: Self.hyphen) ?? numbers.endIndex
         guard let revision = Self.revision(numbers[..<revisionEnd]) else { return nil }
         guard revisionEnd < numbers.endIndex else {
-            self.init(epoch: epoch, revision: revision)
+            self.init(epoch: epoch, revision: revision, turn: turn)
             return
         }
         let rest = numbers[(revisionEnd + 1)...]
         let originEnd = rest.firstIndex(of: Self.hyphen) ?? rest.endIndex
         guard let origin = Self.revision(rest[..<originEnd]) else { return nil }
         guard originEnd < rest.endIndex else {
-            self.init(epoch: epoch, revision: revision, origin: origin)
+            self.init(epoch: epoch, revision: revision, origin: origin, turn: turn)
             return
         }
         guard let rights = RightsDigest(utf8: rest[(originEnd + 1)...]) else { return nil }
-        self.init(epoch: epoch, revision: revision, origin: origin == .zero ? nil : origin, rights: rights)
+        self.init(epoch: epoch, revision: revision, origin: origin == .zero ? nil : origin, rights: rights, turn: turn)
+    }
+
+    /// Whether the two are one position, whatever their turns.
+    package func isPosition(of other: Cursor?) -> Bool {
+        guard let other else { return false }
+        return epoch == other.epoch && revision == other.revision && origin == other.origin && rights == other.rights
     }
 
     private static let hyphen = UInt8(ascii: "-")
+    private static let dot = UInt8(ascii: ".")
 
     /// Digits alone, without sign or leading zero, so that one position has one spelling.
     private static func revision(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Revision? {
@@ -67,7 +88,7 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
         return Revision(number)
     }
 
-    /// `<epoch>-<revision>`, and `-<origin>` and `-<rights>` where there are any.
+    /// `<epoch>-<revision>`, and `-<origin>`, `-<rights>` and `.<turn>` where there are any.
     public var description: String { ASCIIWriter.text(capacity: Self.longest) { $0.write(whole: self) } }
 
     /// Appends ``description`` without making a string of it.
@@ -81,13 +102,15 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
         ASCIIWriter.append(to: &bytes, capacity: Self.longest) { $0.write(entityTagOf: self) }
     }
 
-    /// An epoch of 32 letters, two revisions of 16 digits and a digest, with their separators.
-    private static let longest = 32 + 2 * (1 + 16) + 1 + RightsDigest.count
+    /// An epoch of 32 letters, two revisions of 16 digits, a digest and a turn of 10 digits, with their separators.
+    private static let longest = 32 + 2 * (1 + 16) + 1 + RightsDigest.count + 1 + 10
 
     /// Reads an entity tag as ``entityTag`` writes it; `nil` for any other, weak ones included.
     package init?(entityTag: some StringProtocol) {
         guard entityTag.utf8.count > 2, entityTag.first == "\"", entityTag.last == "\"" else { return nil }
-        guard let cursor = try? Cursor(String(entityTag.dropFirst().dropLast())), cursor.origin == nil, cursor.rights == nil else {
+        guard let cursor = try? Cursor(String(entityTag.dropFirst().dropLast())), cursor.origin == nil, cursor.rights == nil,
+            cursor.turn == nil
+        else {
             return nil
         }
         self = cursor
@@ -97,12 +120,17 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
 extension ASCIIWriter {
     fileprivate mutating func write(whole cursor: Cursor) {
         write(cursor)
-        guard cursor.origin != nil || cursor.rights != nil else { return }
-        write(UInt8(ascii: "-"))
-        write(cursor.origin?.number ?? 0)
-        guard let rights = cursor.rights else { return }
-        write(UInt8(ascii: "-"))
-        for letter in rights.bytes { write(letter) }
+        if cursor.origin != nil || cursor.rights != nil {
+            write(UInt8(ascii: "-"))
+            write(cursor.origin?.number ?? 0)
+        }
+        if let rights = cursor.rights {
+            write(UInt8(ascii: "-"))
+            for letter in rights.bytes { write(letter) }
+        }
+        guard let turn = cursor.turn else { return }
+        write(UInt8(ascii: "."))
+        write(Int64(turn))
     }
 
     fileprivate mutating func write(entityTagOf cursor: Cursor) {

@@ -85,6 +85,19 @@ import Testing
         #expect(ReplyDecoder.decode(reply(204), for: poll).lastWrite == nil)
     }
 
+    @Test(
+        "A response that a cache may have kept is as old as that",
+        arguments: [
+            (nil, nil, 0), ("no-store", nil, 0), ("public, max-age=1", nil, 1_000), ("public, max-age=1", "0", 1_000), (nil, "3", 4_000),
+            (nil, "-1", 0), (nil, "x", 0),
+        ] as [(String?, String?, Int64)])
+    func age(control: String?, stated: String?, age: Int64) {
+        var fields: HTTPFields = [.freshetCursor: "e1-7"]
+        fields[.cacheControl] = control
+        fields[.age] = stated
+        #expect(ReplyDecoder.decode(reply(204, "", fields), for: poll).age == age)
+    }
+
     @Test func aLastNumberCountsInAHistory() throws {
         let kind = RequestDescription.Kind.clientStatus(try ClientIdentifier("d"))
         #expect(

@@ -55,6 +55,32 @@ import Testing
         #expect(scene.wait == 25 && scene.device.status?.connection == .live)
     }
 
+    @Test func whatACacheHasKeptIsOlderThanItsRequest() throws {
+        // Given a poll whose answer arrives at the end of the grace
+        var scene = Scene.live()
+        let poll = try #require(scene.feed)
+        scene.device.uptime += 34_000
+        // When a shared cache had kept the answer for two seconds
+        scene.device.reply(poll.id, .page(ChangePage(changes: [], cursor: Scene.position(11), upToDate: true)), age: 2_000)
+        scene.device.settleDisk()
+        // Then it is older than hold and grace
+        #expect(scene.wait == 0 && scene.device.status?.connection == .catchingUp)
+    }
+
+    @Test("A response that differs in its turn alone is no change, and the next request has the turn")
+    func turns() throws {
+        // Given
+        var scene = Scene.live()
+        let position = try #require(scene.device.store.state.cursor)
+        let next = Cursor(epoch: position.epoch, revision: position.revision, turn: 7)
+        // When
+        scene.device.uptime += 25_000
+        scene.replyToFeed(.noChange(next))
+        // Then
+        guard case .changes(let since, _, _, _, _)? = scene.feed?.kind else { Issue.record("no poll is under way"); return }
+        #expect(since == .after(next) && scene.device.status?.connection == .live)
+    }
+
     @Test func aReplyAfterTheWatchdogIsIgnored() {
         // Given
         var scene = Scene.live()

@@ -199,9 +199,9 @@ struct ModelDevice {
     /// The requests that still wait for an answer.
     var open: [RequestDescription] { calls.filter { !$0.isCancelled }.map(\.description) }
 
-    mutating func reply(_ id: RequestID, _ reply: Reply, lastWrite: Int64? = nil, from store: StoreIdentifier? = nil) {
+    mutating func reply(_ id: RequestID, _ reply: Reply, lastWrite: Int64? = nil, from store: StoreIdentifier? = nil, age: Int64 = 0) {
         calls.removeAll { $0.description.id == id && !$0.isOrphaned }
-        handle(.replied(id, reply, lastWrite: lastWrite, store: store))
+        handle(.replied(id, reply, lastWrite: lastWrite, store: store, age: age))
     }
 
     /// Where the current reading from the start began. The server can distinguish it from one that goes on from an old position.

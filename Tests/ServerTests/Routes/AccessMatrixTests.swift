@@ -38,6 +38,7 @@ import Testing
         case .getChanges: Sample(target: "\(base)/changes?since=now&wait=0&collection=\(collection)")
         case .getNamespace, .deleteNamespace: Sample(target: base)
         case .getRights: Sample(target: "\(base)/rights")
+        case .checkAccess: Sample(target: "\(base)/access")
         case .makeTicket: Sample(target: "\(base)/tickets", body: "{}", fields: json)
         case .getServer: Sample(target: "/v1")
         case .listKeys: Sample(target: "/admin/keys")
@@ -61,7 +62,7 @@ import Testing
         .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations, .makeRevocation, .listDenials, .reload,
         .getReadiness, .getMetrics,
     ]
-    private static let concernsNamespace: Set<Endpoint> = [.getNamespace, .deleteNamespace]
+    private static let concernsNamespace: Set<Endpoint> = [.getNamespace, .deleteNamespace, .checkAccess]
     /// Those that any session may use: they show what is the session's own.
     private static let isForEverySession: Set<Endpoint> = [.getRights, .getServer]
     private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","invalidate","create","drop","inspect"]}]"#

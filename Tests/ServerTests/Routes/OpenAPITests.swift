@@ -37,6 +37,7 @@ import Testing
         case .invalidate: committed.union(["413", "415"])
         case .getClient, .getNamespace: failed.union(["200"])
         case .getRights: ["200", "400"]
+        case .checkAccess: ["204", "400"]
         case .makeTicket: ["201", "400", "404", "413", "415"]
         case .listKeys, .getKey, .listRevocations, .listDenials: ["200", "404"]
         case .makeKey, .makeRevocation: ["201", "400", "404", "409", "413", "415", "500", "503", "507"]

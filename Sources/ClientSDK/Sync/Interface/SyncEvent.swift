@@ -29,8 +29,9 @@ package enum SyncEvent: Hashable, Sendable {
     /// The disk evicted these entries for want of room; ``SyncMachine/mustKeep(_:)`` was false and
     /// ``Entry/isEvictable(_:)`` true of each.
     case evicted([RecordKey])
-    /// The reply to a request, with its `Freshet-Last-Write` and `Freshet-Store`; `nil` where it had none.
-    case replied(RequestID, Reply, lastWrite: Int64? = nil, store: StoreIdentifier? = nil)
+    /// The reply to a request, with its `Freshet-Last-Write` and `Freshet-Store`; `nil` where it had none. `age` is for how many
+    /// milliseconds at most a shared cache had kept the reply when it answered.
+    case replied(RequestID, Reply, lastWrite: Int64? = nil, store: StoreIdentifier? = nil, age: Int64 = 0)
     /// The answer to ``SyncAction/merge(_:)``, with the generation of the request.
     case merged(LocalWriteID, Resolution, generation: Int64 = 0)
     /// The deadline of ``SyncAction/schedule(at:)`` has passed. An early or a late event does no harm.

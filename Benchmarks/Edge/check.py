@@ -1,0 +1,192 @@
+"""Checks that a shared cache in front of the server collapses polls, and that nobody polls without a pause or reads without a right.
+
+    check.py PROGRAM [--readers N]
+
+Each of nginx and Varnish, with the files in docker/: one request to the server answers all readers that wait at one
+position; polls that find nothing lead on to another URL; streams, writes and positions of the moment pass through; and
+behind the configuration with keys, a response in the cache reaches only those who may read it.
+"""
+
+import argparse
+import asyncio
+import json
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import time
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Attacks"))
+
+from edges import Nginx, NginxWithKeys, Varnish  # noqa: E402
+from readers import Reader, ask  # noqa: E402
+from server import Server  # noqa: E402
+
+failures = []
+
+
+def state(edge, text, holds, figure=""):
+    print(f"{'ok  ' if holds else 'FAIL'} {edge:<16} {text}{': ' + str(figure) if figure != '' else ''}", flush=True)
+    if not holds:
+        failures.append(f"{edge}: {text}: {figure}")
+
+
+def requests_of_feed(text):
+    """The responses to requests for changes that the server has given."""
+    return sum(int(float(value)) for value in re.findall(r'^freshet_http_responses_total\{.*/changes".*\} (\S+)$', text, re.M))
+
+
+def metrics(server, token=None):
+    request = urllib.request.Request(f"http://127.0.0.1:{server.port}/metrics")
+    if token:
+        request.add_header("Authorization", f"Bearer {token}")
+    return urllib.request.urlopen(request).read().decode()
+
+
+def waiting(text):
+    return int(float(re.search(r"^freshet_feed_waiters (\S+)$", text, re.M).group(1)))
+
+
+async def until_waiting(server, count, token=None):
+    end = time.monotonic() + 20
+    while waiting(metrics(server, token)) < count:
+        if time.monotonic() > end:
+            raise SystemExit("error: the readers' request did not reach the server")
+        await asyncio.sleep(0.02)
+
+
+async def collapse(edge, server, count, token=None, fields=(), writer=()):
+    """One change, and then silence, for `count` readers."""
+    put = lambda value: ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", writer, json.dumps(value).encode())
+    start = (await put(1)).cursor
+    before = requests_of_feed(metrics(server, token))
+    wait = 4
+    began = time.monotonic()
+    until = began + 9
+    readers = [Reader(edge.port, "shop", start, wait, fields) for _ in range(count)]
+    tasks = [asyncio.create_task(reader.run(until)) for reader in readers]
+    await asyncio.gather(*(reader.ready.wait() for reader in readers))
+    await until_waiting(server, 1, token)
+    await asyncio.sleep(0.5)
+    written = time.monotonic()
+    await put(2)
+    await asyncio.gather(*tasks)
+    late = max(max(reader.seen, default=written + 99) - written for reader in readers)
+    upstream = requests_of_feed(metrics(server, token)) - before
+    most = max(reader.requests for reader in readers)
+    elapsed = time.monotonic() - began
+    state(edge.name, f"{count} readers get one change", all(len(reader.seen) == 1 for reader in readers), f"the last after {late * 1000:.0f} ms")
+    # One for the change, and one for each wait afterwards; readers whose waits end in two spans of time ask twice.
+    bound = 2 + 2 * int(elapsed / wait + 1)
+    state(edge.name, "requests to the server", 0 < upstream <= bound, f"{upstream} (at most {bound}) for {sum(reader.requests for reader in readers)}")
+    bound = 2 + 2 * int(elapsed / wait + 1)
+    state(edge.name, "nobody polls without a pause", most <= bound, f"{most} requests of one reader at most (at most {bound})")
+    state(edge.name, "the last position has a turn", all("." in reader.cursor for reader in readers))
+
+
+async def passing(edge, fields=()):
+    """What no cache may keep."""
+    replies = [await ask(edge.port, "GET", "/v1/shop/changes?since=now&wait=4&limit=1000", fields) for _ in range(2)]
+    state(edge.name, "since=now passes", all(reply.status == 200 and reply.fields["cache-control"] == "no-store" for reply in replies))
+    first = replies[-1].cursor
+    reader, writer = await asyncio.open_connection("127.0.0.1", edge.port)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields)
+    writer.write(
+        f"GET /v1/shop/changes?since={first}&wait=4&limit=1000 HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n{lines}\r\n".encode())
+    head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)).decode()
+    began = time.monotonic()
+    await ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", fields, b"3")
+    await asyncio.wait_for(reader.readuntil(b"event: changes"), 10)
+    took = time.monotonic() - began
+    writer.close()
+    state(edge.name, "a stream passes", "text/event-stream" in head and took < 2, f"{took * 1000:.0f} ms")
+    gone = await ask(edge.port, "GET", f"/v1/shop/changes?since={first.split('-')[0]}-9000&wait=4&limit=1000", fields)
+    state(edge.name, "a position ahead of the server is asked for each time", gone.status == 410 and gone.fields["cache-control"] == "no-store")
+
+
+async def rights(edge, server, admin, user, part, count):
+    """Behind keys: the cache answers only those who may read."""
+    bearer = lambda token: [("Authorization", f"Bearer {token}")]
+    await collapse(edge, server, count, admin, bearer(user), bearer(user))
+    await passing(edge, bearer(user))
+    start = (await ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", bearer(user), b"5")).cursor
+    await ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", bearer(user), b"6")
+    url = f"/v1/shop/changes?since={start}&wait=4&limit=1000"
+    allowed = await ask(edge.port, "GET", url, bearer(user))
+    refused = [
+        (await ask(edge.port, "GET", url)).status, (await ask(edge.port, "GET", url, bearer("fk_wrong"))).status,
+        (await ask(edge.port, "GET", url, bearer(part))).status,
+    ]
+    state(edge.name, "a page in the cache is for those who may read it", allowed.status == 200 and refused == [401, 401, 410], refused)
+    # A reader of a part follows by the server itself: its cursors state its rights.
+    own = (await ask(edge.port, "GET", "/v1/shop/changes?since=now&wait=4&limit=1000", bearer(part))).cursor
+    reader = Reader(edge.port, "shop", own, 1, bearer(part))
+    task = asyncio.create_task(reader.run(time.monotonic() + 2))
+    await reader.ready.wait()
+    await until_waiting(server, 1, admin)
+    await ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", bearer(user), b"7")
+    await ask(edge.port, "PUT", "/v1/shop/records/nuts/almond", bearer(user), b"8")
+    await task
+    state(edge.name, "a reader of a part gets that part", len(reader.seen) == 1 and reader.cursor.count("-") == 3, reader.cursor)
+
+
+def make_key(program, data, *options):
+    made = subprocess.run(
+        [program, "key", "create", "--data", data, "--name", "check", *options], check=True, capture_output=True, text=True)
+    return made.stdout.strip()
+
+
+def with_keys(program, count):
+    """A server that gives out records for keys alone, behind nginx with a key of its own."""
+    keys = {}
+
+    def prepare(data):
+        keys["admin"] = make_key(program, data, "--admin")
+        keys["edge"] = make_key(program, data, "--allow", "shop:*:read")
+        keys["user"] = make_key(program, data, "--allow", "shop:*:read,write,create,inspect")
+        keys["part"] = make_key(program, data, "--allow", "shop:fruits/a*:read")
+        return ["--require-keys", "--edge", "key:" + keys["edge"].split("_")[1]]
+
+    server = Server(program, prepare)
+    edge = None
+    try:
+        edge = NginxWithKeys(server.port, keys["edge"])
+        asyncio.run(rights(edge, server, keys["admin"], keys["user"], keys["part"], count))
+    finally:
+        if edge:
+            edge.stop()
+        server.stop()
+
+
+def without_keys(program, count):
+    server = Server(program, ["--edge", "*"])
+    try:
+        for make in (Varnish, Nginx):
+            edge = make(server.port)
+            try:
+                asyncio.run(collapse(edge, server, count))
+                asyncio.run(passing(edge))
+            finally:
+                edge.stop()
+    finally:
+        server.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--readers", type=int, default=200)
+    options = parser.parse_args()
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    without_keys(options.program, options.readers)
+    with_keys(options.program, options.readers)
+    for failure in failures:
+        print(f"error: {failure}", file=sys.stderr)
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

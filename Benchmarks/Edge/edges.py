@@ -1,0 +1,124 @@
+"""nginx and Varnish with the files in docker/, as a user who is not root would run them, on loopback ports."""
+
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+DOCKER = pathlib.Path(__file__).resolve().parents[2] / "docker"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+class Edge:
+    """One proxy in front of the server at `upstream`. `port` is where it listens."""
+
+    name = "direct"
+
+    def __init__(self, upstream):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="freshet-edge-"))
+        self.port = free_port()
+        self.log = open(self.folder / "log", "wb")
+        self.process = subprocess.Popen(self.command(upstream), stdout=self.log, stderr=self.log)
+        end = time.time() + 20
+        while time.time() < end:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                if self.process.poll() is not None:
+                    break
+                time.sleep(0.05)
+        text = (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+        self.stop()
+        raise SystemExit(f"error: {self.name} did not start:\n{text}")
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def replaced(text, pattern, value):
+    text, count = re.subn(pattern, value, text)
+    if count == 0:
+        raise SystemExit(f"error: the file in docker/ has nothing like {pattern}")
+    return text
+
+
+class Nginx(Edge):
+    name = "nginx"
+    file = "edge-cache.conf"
+
+    def command(self, upstream):
+        text = (DOCKER / self.file).read_text(encoding="utf-8")
+        text = replaced(text, r"server freshet:8180;", f"server 127.0.0.1:{upstream};")
+        text = replaced(text, r"listen 8080;", f"listen 127.0.0.1:{self.port} backlog=4096;")
+        text = replaced(text, r"/var/cache/nginx/", f"{self.folder}/cache-")
+        self.prepare()
+        (self.folder / "site.conf").write_text(text, encoding="utf-8")
+        user = "user root;\n" if os.geteuid() == 0 else ""
+        (self.folder / "nginx.conf").write_text(
+            f"""{user}daemon off;
+worker_processes 2;
+worker_rlimit_nofile 65536;
+pid {self.folder}/pid;
+error_log stderr;
+events {{ worker_connections 32768; }}
+http {{
+    access_log off;
+    keepalive_timeout 120s;
+    keepalive_requests 100000;
+    client_body_temp_path {self.folder}/body;
+    proxy_temp_path {self.folder}/proxy;
+    fastcgi_temp_path {self.folder}/fastcgi;
+    uwsgi_temp_path {self.folder}/uwsgi;
+    scgi_temp_path {self.folder}/scgi;
+    include site.conf;
+}}
+""",
+            encoding="utf-8",
+        )
+        return [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(self.folder), "-c", "nginx.conf"]
+
+    def prepare(self):
+        pass
+
+
+class NginxWithKeys(Nginx):
+    name = "nginx with keys"
+    file = "edge-cache-keys.conf"
+
+    def __init__(self, upstream, key):
+        self.key = key
+        super().__init__(upstream)
+
+    def prepare(self):
+        (self.folder / "freshet-key.conf").write_text(f'proxy_set_header Authorization "Bearer {self.key}";\n', encoding="utf-8")
+
+
+class Varnish(Edge):
+    name = "Varnish"
+
+    def command(self, upstream):
+        text = (DOCKER / "varnish.vcl").read_text(encoding="utf-8")
+        text = replaced(text, r'"freshet";\n    \.port = "8180"', f'"127.0.0.1";\n    .port = "{upstream}"')
+        file = self.folder / "edge.vcl"
+        file.write_text(text, encoding="utf-8")
+        return [
+            shutil.which("varnishd") or "/usr/sbin/varnishd", "-F", "-j", "none", "-a", f"127.0.0.1:{self.port}", "-f", str(file),
+            "-n", str(self.folder / "work"), "-s", "malloc,64m", "-p", "timeout_idle=120", "-p", "listen_depth=4096",
+        ]
