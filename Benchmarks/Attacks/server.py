@@ -13,9 +13,10 @@ UNUSED_ADDRESS = "127.0.0.77"
 
 
 class Server:
-    def __init__(self, program, options=(), config=None):
+    def __init__(self, program, options=(), config=None, store=None):
         """`config` is the content of a configuration file, whose listeners have the port 0; `ports` are those of its addresses.
-        `options` may be a function of the folder with the data, which is called before the server starts."""
+        `options` may be a function of the folder with the data, which is called before the server starts. `store` is a PostgreSQL database
+        in place of that folder."""
         self.folder = tempfile.mkdtemp(prefix="freshet-attack-")
         self.data = os.path.join(self.folder, "data")
         if callable(options):
@@ -27,7 +28,7 @@ class Server:
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(config, file)
             where = ["--config", path]
-        command = [program, "serve", *where, "--data", self.data, *options]
+        command = [program, "serve", *where, *(["--store", store] if store else ["--data", self.data]), *options]
         self.log = open(os.path.join(self.folder, "log"), "wb")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
         lines = [self.process.stdout.readline() for _ in (config or {}).get("listen", [None])]

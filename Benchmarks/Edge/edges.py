@@ -22,11 +22,11 @@ class Edge:
 
     name = "direct"
 
-    def __init__(self, upstream):
+    def __init__(self, *upstreams):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="freshet-edge-"))
         self.port = free_port()
         self.log = open(self.folder / "log", "wb")
-        self.process = subprocess.Popen(self.command(upstream), stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(self.command(*upstreams), stdout=self.log, stderr=self.log)
         end = time.time() + 20
         while time.time() < end:
             try:
@@ -111,11 +111,20 @@ class NginxWithKeys(Nginx):
 
 
 class Varnish(Edge):
+    """In front of one server, or of several that it asks in turn."""
+
     name = "Varnish"
 
-    def command(self, upstream):
+    def command(self, *upstreams):
         text = (DOCKER / "varnish.vcl").read_text(encoding="utf-8")
-        text = replaced(text, r'"freshet";\n    \.port = "8180"', f'"127.0.0.1";\n    .port = "{upstream}"')
+        text = replaced(text, r'"freshet";\n    \.port = "8180"', f'"127.0.0.1";\n    .port = "{upstreams[0]}"')
+        for number, port in enumerate(upstreams[1:], 1):
+            text += f'backend freshet{number} {{ .host = "127.0.0.1"; .port = "{port}"; .first_byte_timeout = 90s; }}\n'
+        if len(upstreams) > 1:
+            names = ["freshet"] + [f"freshet{number}" for number in range(1, len(upstreams))]
+            text = replaced(text, r"vcl 4\.1;", "vcl 4.1;\nimport directors;")
+            text += "sub vcl_init { new all = directors.round_robin(); " + " ".join(f"all.add_backend({name});" for name in names) + " }\n"
+            text += "sub vcl_backend_fetch { set bereq.backend = all.backend(); }\n"
         file = self.folder / "edge.vcl"
         file.write_text(text, encoding="utf-8")
         return [
