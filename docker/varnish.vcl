@@ -22,7 +22,7 @@ sub vcl_recv {
 
 sub vcl_hash {
     hash_data(req.url);
-    # Responses to web pages have fields of their own.
+    # Responses to web pages have further fields.
     hash_data(req.http.Origin);
     return (lookup);
 }

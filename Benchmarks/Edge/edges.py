@@ -40,6 +40,11 @@ class Edge:
         self.stop()
         raise SystemExit(f"error: {self.name} did not start:\n{text}")
 
+    def processes(self):
+        """Those of the proxy and of its workers."""
+        children = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False).stdout.split()
+        return [self.process.pid, *map(int, children)]
+
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()

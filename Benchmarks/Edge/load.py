@@ -45,6 +45,7 @@ def measure(name, options, ports, port, pids):
         ], check=True, capture_output=True, text=True).stdout
     found = {key: re.search(rf"{re.escape(key)}=([0-9.]+)", text) for key in ("p50", "p99", "last-subscriber median", "lost", "idle-rss")}
     figures = {key: float(match.group(1)) for key, match in found.items() if match}
+    figures["processor µs"] = float(re.search(r"server-cpu=([0-9.]+)us", text).group(1))
     # Three changes before the first that is timed.
     figures["requests for a change"] = round((requests_of_feed(ports) - before) / (options.changes + 3), 2)
     print(f"{name:<10} " + "  ".join(f"{key} {value:g}" for key, value in figures.items()), flush=True)
@@ -71,7 +72,7 @@ def main():
         try:
             measure(
                 edge.name if edge else "direct", options, ports, proxy.port if proxy else ports[-1],
-                [server.pid for server in servers] + ([proxy.process.pid] if proxy else []))
+                [server.pid for server in servers] + (proxy.processes() if proxy else []))
         finally:
             if proxy:
                 proxy.stop()

@@ -28,6 +28,11 @@ struct RequestParser: Sendable {
         case failed(RequestFailure)
     }
 
+    private static let initialCapacity = 64 << 10
+    /// The bytes of a body after which the rest of its stated length is reserved. The system has such a block in address space, and
+    /// in memory only as far as it is written.
+    private static let believedBytes = 1 << 20
+
     private let limits: ParserLimits
     private var stage = Stage.head
     private var headParser = HeadParser()
@@ -108,7 +113,7 @@ struct RequestParser: Sendable {
         case .length(let length):
             stage = .fixed(head, remaining: length)
             // The length that a client claims is not allocated in advance: the body grows as it arrives.
-            body.reserveCapacity(min(length, 64 << 10))
+            body.reserveCapacity(min(length, Self.initialCapacity))
         case .chunked:
             stage = .chunked(head, ChunkedBodyParser())
         }
@@ -119,6 +124,8 @@ struct RequestParser: Sendable {
         _ input: Span<UInt8>, _ position: inout Int, _ head: RequestHead, _ remaining: Int
     ) -> Outcome {
         let count = min(remaining, input.count - position)
+        // A client that has sent so much is believed. Doubling would copy the body twice more, and return and take as much memory.
+        if body.count >= Self.believedBytes { body.reserveCapacity(body.count + remaining) }
         input.append(position..<position + count, to: &body)
         position += count
         guard count < remaining else { return finishBody(head) }

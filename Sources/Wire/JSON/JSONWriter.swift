@@ -15,6 +15,10 @@ package struct JSONWriter: Sendable {
     /// - Parameter capacity: the number of bytes to have ready.
     package init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
+    /// Makes room for that many bytes more. Without it a large message grows by doubling: each step takes fresh memory, and copies
+    /// all that is written.
+    mutating func reserve(_ count: Int) { bytes.reserveCapacity(bytes.count + count) }
+
     // MARK: Structure
 
     /// `{`

@@ -24,6 +24,7 @@ package struct ReadsResponse: WireMessage {
 
     /// `{"records":[…],"missing":["key",…],"next":…,"cursor":…}`, and `"forbidden":["key",…]` if there are any.
     package func write(to writer: inout JSONWriter) {
+        writer.reserve(records.expectedLength)
         writer.beginObject()
         writer.member("records")
         writer.beginArray()

@@ -55,3 +55,13 @@ struct RecordFields {
         return true
     }
 }
+
+extension [Record] {
+    /// About as many bytes as the records take as JSON, at least where their values are large.
+    var expectedLength: Int {
+        reduce(0) { sum, record in
+            let value = record.content.map { $0.isJSON ? $0.bytes.count : $0.bytes.count / 3 * 4 } ?? 0
+            return sum + value + record.key.id.utf8.count + 256
+        }
+    }
+}

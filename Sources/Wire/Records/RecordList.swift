@@ -16,6 +16,7 @@ package struct RecordList: WireMessage {
 
     /// `{"records":[…],"next":id|null,"cursor":…}`
     package func write(to writer: inout JSONWriter) {
+        writer.reserve(records.expectedLength)
         writer.beginObject()
         writer.member("records")
         writer.beginArray()
