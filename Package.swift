@@ -298,7 +298,7 @@ let package = Package(
         .testTarget(
             name: "SimulatorTests",
             dependencies: ["FreshetSimulator", "FreshetWire", "FreshetTestSupport"],
-            exclude: ["Regressions"],
+            exclude: ["RareBugs", "Regressions"],
             swiftSettings: strict
         ),
         // By itself, since its tests need a browser.

@@ -35,6 +35,12 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case dropOverlay
     /// 7. Responses do not count the write that was decided last.
     case understateLastWrite
+    /// 7. After a restart, a write that has its verdict counts as one that was not sent, so that a record which contains it is
+    /// taken for one that does not.
+    case forgetSent
+    /// 7. An increment after a pending value of this device counts as one that the record does not contain, although it contains
+    /// both.
+    case replayBehindOwnValue
     /// 7. A page overwrites a pending value in memory.
     case flicker
     /// 8. A write that was sent counts as confirmed.
@@ -63,6 +69,8 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case trustAfterReset
     /// 12. A response that was on its way when the device was cleared is stored all the same.
     case storeAfterClear
+    /// 12. A response that nothing waits for lets the device begin whatever is due.
+    case beginAtLateResponse
     /// 12. Clearing forgets the memory tier.
     case clearDiskOnly
     /// A read joins another one that was sent before it.
@@ -102,12 +110,12 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
         case .skipFence, .ignoreInvalidation: .fenceFetches
         case .forgetNumber, .renumberUnknown, .forgetLedger, .ignoreNonces, .trustProxy: .exactlyOnce
         case .acknowledgeBeforeSync, .acceptBeforeSync: .durableBeforeAcknowledged
-        case .dropOverlay, .flicker, .understateLastWrite: .overlayThenBase
+        case .dropOverlay, .flicker, .understateLastWrite, .forgetSent, .replayBehindOwnValue: .overlayThenBase
         case .confirmAtSend, .keepRejected, .rejectUnregistered: .pendingMeansPending
         case .sleepingWatchdog, .stuckLive, .skipUnknown: .noSilentStaleness
         case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence, .skipGap: .nothingInvented
         case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
-        case .storeAfterClear, .clearDiskOnly: .clearMeansClear
+        case .storeAfterClear, .beginAtLateResponse, .clearDiskOnly: .clearMeansClear
         case .joinEarlierRead: .linearizable
         case .loseRejections: .rejectionsStay
         case .endlessRead, .keepWaiters: .bounded

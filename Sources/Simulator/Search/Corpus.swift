@@ -33,8 +33,8 @@ struct Corpus {
     private var indices: [Triple: Int] = [:]
     private var entries: [Int: Entry] = [:]
     private var lastEntry = 0
-    /// The cells that have a way.
-    private var reachable: [Int] = []
+    /// The cells that have a way, by their families.
+    private var reachable: [[Int]] = Array(repeating: [], count: Triple.Family.allCases.count)
 
     /// How many triples have been covered.
     var triples: Int { cells.count }
@@ -58,12 +58,12 @@ struct Corpus {
             if let index = indices[item.triple] {
                 cells[index].visits += 1
                 guard isShort, isShorter(item.reach, cells[index].way?.reach) else { continue }
-                if let old = cells[index].way { release(old.entry) } else { reachable.append(index) }
+                if let old = cells[index].way { release(old.entry) } else { reachable[item.triple.family].append(index) }
                 cells[index].way = way
             } else {
                 new += 1
                 indices[item.triple] = cells.count
-                if isShort { reachable.append(cells.count) }
+                if isShort { reachable[item.triple.family].append(cells.count) }
                 cells.append(Cell(triple: item.triple, visits: 1, way: isShort ? way : nil))
                 guard isShort else { continue }
             }
@@ -93,33 +93,54 @@ struct Corpus {
     /// Drops entries until there are no more than `limit`: ways to triples that many runs cover go first, by
     /// tournaments.
     mutating func trim(to limit: Int, _ random: inout RandomSource) {
-        while entries.count > limit, !reachable.isEmpty {
-            var worst: (visits: Int, place: Int)?
+        while entries.count > limit {
+            var worst: (visits: Int, family: Triple.Family, place: Int)?
             for _ in 0..<8 {
-                let place = random.below(reachable.count)
-                let visits = cells[reachable[place]].visits
-                if worst.map({ visits > $0.visits }) ?? true { worst = (visits, place) }
+                guard let (family, place) = anyReachable(&random) else { return }
+                let visits = cells[reachable[family][place]].visits
+                if worst.map({ visits > $0.visits }) ?? true { worst = (visits, family, place) }
             }
             guard let worst else { return }
-            let index = reachable[worst.place]
-            reachable.swapAt(worst.place, reachable.count - 1)
-            reachable.removeLast()
+            let index = reachable[worst.family][worst.place]
+            reachable[worst.family].swapAt(worst.place, reachable[worst.family].count - 1)
+            reachable[worst.family].removeLast()
             if let way = cells[index].way.take() { release(way.entry) }
         }
     }
 
-    /// A place to search on from, by a tournament: of some triples, the one with the fewest visits and the shortest
-    /// way.
+    /// One of the cells that have a way, all alike.
+    private func anyReachable(_ random: inout RandomSource) -> (family: Triple.Family, place: Int)? {
+        let count = reachable.reduce(0) { $0 + $1.count }
+        guard count > 0 else { return nil }
+        var place = random.below(count)
+        for family in Triple.Family.allCases {
+            if place < reachable[family].count { return (family, place) }
+            place -= reachable[family].count
+        }
+        return nil
+    }
+
+    /// A place to search on from, by a tournament: of some triples of one family, the one with the fewest visits and
+    /// the shortest way.
     func place(_ random: inout RandomSource) -> Place? {
-        guard !reachable.isEmpty else { return nil }
+        let families = Triple.Family.allCases.filter { !reachable[$0].isEmpty }
+        guard !families.isEmpty else { return nil }
+        let choice = reachable[random.pick(families)]
         var best: (cost: Int, way: Way)?
         for _ in 0..<8 {
-            let cell = cells[random.pick(reachable)]
+            let cell = cells[random.pick(choice)]
             guard let way = cell.way else { continue }
             let cost = cell.visits * (way.reach.steps + 150)
             if best.map({ cost < $0.cost }) ?? true { best = (cost, way) }
         }
         guard let way = best?.way, let entry = entries[way.entry] else { return nil }
         return Place(scenario: entry.scenario, reach: way.reach)
+    }
+}
+
+extension [[Int]] {
+    fileprivate subscript(family: Triple.Family) -> [Int] {
+        get { self[Int(family.rawValue)] }
+        set { self[Int(family.rawValue)] = newValue }
     }
 }

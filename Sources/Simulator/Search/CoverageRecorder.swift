@@ -40,11 +40,10 @@ final class CoverageRecorder {
         let reach = FirstVisit(incidents: incidents, steps: step, elapsed: now - lastIncident, isHealed: isHealed)
         let (event, fault) = (event.coverageNumber, faults[device])
         let effects = actions.reduce(isOrphan ? 16 : 0) { $0 | $1.coverageBit }
-        insert(Triple(state: state.activity << 1, event: event << 5 | effects, fault: fault), reach)
-        for key in state.keys {
-            // The lowest bit keeps the states of keys apart from those of machines.
-            insert(Triple(state: (key << 3 | state.mode) << 1 | 1, event: event, fault: fault), reach)
-        }
+        insert(Triple(.activity, state: state.activity, event: event << 5 | effects, fault: fault), reach)
+        insert(Triple(.lateness, state: state.lateness, event: event << 5 | effects, fault: fault), reach)
+        for key in state.keys { insert(Triple(.key, state: key << 3 | state.mode, event: event, fault: fault), reach) }
+        for write in state.writes { insert(Triple(.write, state: write, event: event, fault: fault), reach) }
     }
 
     private func insert(_ triple: Triple, _ reach: FirstVisit) {
@@ -113,7 +112,7 @@ extension ScenarioEvent {
     /// Its class of faults, from 1; `nil` for actions of users and backends, and for other incidents that are no faults.
     /// The classes are few, so that the triples are few: faults of devices and links differ more in their causes than in
     /// their effects.
-    fileprivate var faultClass: UInt8? {
+    var faultClass: UInt8? {
         switch self {
         case .crash, .postponeClosures, .start(.device), .crashServer, .crashOneServer, .start(.server), .disk(.server, _, _): 1
         case .sleep, .wake, .reconnect: 2

@@ -17,6 +17,8 @@ struct DenseWorkload {
     /// How many incidents a burst has on average.
     private let burst: Int
     private var isHealed = false
+    /// The latest fault. Some come again soon: what happens at the second differs, as with two resets or clears in a row.
+    private var fault: ScenarioEvent?
 
     /// - Parameters:
     ///   - devices: how many devices take part.
@@ -38,6 +40,9 @@ struct DenseWorkload {
         healRate = random.pick(isWide ? [60, 200] : [24, 48, 120])
         burst = isWide ? 200 : random.pick([4, 10, 30, 100])
     }
+
+    /// One in so many incidents is the latest fault again.
+    private static var repeatRate: Int { 10 }
 
     private static func subset(of faults: Set<FaultKind>, _ random: inout RandomSource) -> Set<FaultKind> {
         let kinds = FaultKind.allCases.filter { faults.contains($0) && $0 != .servers }
@@ -65,7 +70,14 @@ struct DenseWorkload {
         var incident = generator.next()
         if isHealed || random.chance(oneIn: burst) { incident.delay = random.duration(20, isHealed ? 2_000 : 12_000) }
         isHealed = random.chance(oneIn: healRate)
-        if isHealed { incident.event = .healAll }
+        if isHealed {
+            incident.event = .healAll
+        } else if let again = fault, random.chance(oneIn: Self.repeatRate) {
+            incident.event = again
+            if random.chance(oneIn: 2) { fault = nil }
+        } else if incident.event.faultClass != nil {
+            fault = incident.event
+        }
         incident.event = incident.event.mappingKeys { keys[$0] ?? $0 }
         if let device, random.chance(oneIn: 2) { incident.event = incident.event.moved(to: device) }
         return incident

@@ -70,6 +70,12 @@ final class SimulatedDevice {
     var link = Link()
     /// The messages that wait for an answer, by the machine's name for them.
     var open: [RequestID: Int] = [:]
+    /// The messages that the device has given up, whose answers may still arrive, where a search asks.
+    var late: Set<Int> = []
+    /// The number that the next write had when the process started.
+    private(set) var firstNumber: Int64 = 0
+    /// The last write that the process has sent.
+    var lastSent: Int64 = 0
     /// What the server refuses it.
     var refusal: TimedCondition<ScenarioEvent.Refusal>?
     /// Counts its tokens; the server takes those after ``expiredToken``.
@@ -88,6 +94,10 @@ final class SimulatedDevice {
     /// What a crash leaves behind, where the disk says that it has more.
     var durable: VolatileStore?
     var hasStoppedSending = false
+    /// The highest number of a write that had no verdict when the process started.
+    var lastUndecided: Int64 = 0
+    /// The records over which increments are replayed that they contain.
+    var replayedOver: [LocalWriteID: Revision] = [:]
 
     /// So small that it evicts.
     private static func tier(_ settings: SyncSettings) -> MemoryTier { MemoryTier(costLimit: 64 << 10, filter: settings.filter, shards: 1) }
@@ -122,6 +132,7 @@ final class SimulatedDevice {
         tier = Self.tier(settings)
         touched = .all
         (commits, open, postponed, timer, status, isCleared, inspectedState, inspectedWrites) = ([], [:], [], nil, nil, false, nil, nil)
+        (late, firstNumber, lastSent) = ([], store.state.nextNumber, 0)
         isDiskFreeAt = 0
     }
 

@@ -13,6 +13,7 @@ extension SimulatedSystem {
         device.awakeSince = now
         var persisted = device.store.persisted
         if bug == .forgetOutbox { persisted.outbox = [] }
+        device.lastUndecided = persisted.outbox.filter { $0.state == .pending }.map(\.number).max() ?? 0
         recorder?.mark(device.number, at: now, device.run == 1 ? "appears" : "starts")
         device.lacksClosures = device.closureDelay > 0
         if device.lacksClosures {
@@ -71,7 +72,8 @@ extension SimulatedSystem {
     /// Notes for a search what the device is like after an event.
     private func cover(_ event: SyncEvent, isOrphan: Bool, _ actions: [SyncAction], _ device: SimulatedDevice) {
         guard let coverage else { return }
-        let state = DeviceCoverage(device, waitingFor: device.open.values.map { messages[$0].kind })
+        let late = device.late.contains { messages[$0].generation < device.generation } ? 2 : device.late.isEmpty ? 0 : 1
+        let state = DeviceCoverage(device, waitingFor: device.open.values.map { messages[$0].kind }, late: UInt64(late), at: now)
         coverage.record(event, isOrphan: isOrphan, state, actions, device: device.number, step: step, at: now)
     }
 
@@ -81,7 +83,9 @@ extension SimulatedSystem {
     /// - Parameter isOrphan: whether the event is the reply to a request that the machine no longer waits for.
     func handle(_ device: SimulatedDevice, _ event: SyncEvent, isOrphan: Bool = false) throws(Violation) {
         digest.mix(Int64(device.number))
-        let actions = device.machine.handle(event, at: device.now(at: now, random: random()))
+        let context = device.now(at: now, random: random())
+        var actions = device.machine.handle(event, at: context)
+        if bug == .beginAtLateResponse, isOrphan { actions += device.machine.handle(.abandon(CallerID(0)), at: context) }
         cover(event, isOrphan: isOrphan, actions, device)
         digest.mix(Int64(actions.count))
         for action in actions {

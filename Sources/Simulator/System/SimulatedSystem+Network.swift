@@ -10,7 +10,10 @@ extension SimulatedSystem {
     func send(_ description: RequestDescription, _ device: SimulatedDevice) {
         if description.needsFreshToken { renewToken(of: device) }
         var origins: [Int64: Int] = [:]
-        if case .writes(let batch) = description.kind { origins = oracle.sent(batch, device) }
+        if case .writes(let batch) = description.kind {
+            origins = oracle.sent(batch, device)
+            device.lastSent = max(device.lastSent, batch.writes.last?.number ?? 0)
+        }
         let message = Message(description, device, origins: origins, at: now)
         let serial = messages.count
         messages.append(message)
@@ -102,7 +105,10 @@ extension SimulatedSystem {
 
     private func latency(_ device: SimulatedDevice) -> Int64 { delay(10) * (now < device.link.slowUntil ? 50 : 1) + 1 }
 
-    private func lose(_ serial: Int, _ way: ScenarioEvent.Way) { recorder?.lost(serial, way, at: now) }
+    private func lose(_ serial: Int, _ way: ScenarioEvent.Way) {
+        devices[messages[serial].device].late.remove(serial)
+        recorder?.lost(serial, way, at: now)
+    }
 
     func replyArrives(_ serial: Int, _ reply: Reply, _ lastWrite: Int64?) throws(Violation) {
         let message = messages[serial]
@@ -121,9 +127,11 @@ extension SimulatedSystem {
         let reply = reply.taken(atMost: device.answerLimit)
         let isWaitedFor = device.open[message.id] == serial
         if isWaitedFor { device.open[message.id] = nil }
+        device.late.remove(serial)
         recorder?.arrived(serial, reply, isWaitedFor: isWaitedFor, at: now)
         if bug == .stopSending, case .writes = message.kind, case .failure = reply { device.hasStoppedSending = true }
         if bug == .storeAfterClear, message.generation < device.generation { storeLate(reply, device) }
+        let lastWrite = lastWrite.map { device.understated($0, in: reply, bug) }
         noteFeed(reply, to: message, device, isWaitedFor: isWaitedFor)
         let isOfBefore = message.generation < device.generation || device.isCleared
         let commits = device.commits.count
@@ -140,6 +148,7 @@ extension SimulatedSystem {
     func abandon(_ serial: Int) {
         let message = messages[serial]
         let device = devices[message.device]
+        if coverage != nil { device.late.insert(serial) }
         // The server holds the request to its end where it hears of no disconnect.
         guard !device.link.loses(.request, at: now) else { return noteOrphanedPoll(device, arrival: message.arrival) }
         // A connection's bytes come in order: its end is never before the request.

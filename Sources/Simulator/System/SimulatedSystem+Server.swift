@@ -143,9 +143,12 @@ extension SimulatedSystem {
         let server = servers[messages[serial].server]
         guard let waiter = server.waiters[serial] else {
             // A poll that the server still looks up is not begun.
-            if case .changes = messages[serial].kind { server.activeRequests.remove(serial) }
+            if case .changes = messages[serial].kind, server.activeRequests.remove(serial) != nil {
+                devices[messages[serial].device].late.remove(serial)
+            }
             return
         }
+        devices[messages[serial].device].late.remove(serial)
         if let delivery = server.feed?.cancel(waiter) { deliver([delivery]) }
     }
 

@@ -66,6 +66,18 @@ import Testing
         #expect(places.count { $0 == 2 } > 90)
     }
 
+    @Test func aFamilyWithFewTriplesIsChosenAsOftenAsOneWithMany() {
+        // Given a hundred triples of one family and one of another, each covered once
+        var corpus = Corpus()
+        for state: UInt64 in 0..<100 { corpus.add(scenario, [covered(state, incidents: 1, steps: 20)], longest: 100) }
+        corpus.add(scenario, [covered(0, .lateness, incidents: 2, steps: 20)], longest: 100)
+        // When places are chosen
+        var random = RandomSource(seed: 1)
+        let places = (0..<200).compactMap { _ in corpus.place(&random)?.reach.incidents }
+        // Then about half are of the second family
+        #expect((70...130).contains(places.count { $0 == 2 }))
+    }
+
     @Test func trimmingLeavesTheRareTriples() {
         // Given many common triples and few rare ones, each with an entry
         var corpus = Corpus()
@@ -83,9 +95,9 @@ import Testing
         #expect(corpus.scenarios.keys.count { $0 > 30 } >= 7)
     }
 
-    private func covered(_ state: UInt64, incidents: Int, steps: Int) -> TripleVisit {
+    private func covered(_ state: UInt64, _ family: Triple.Family = .key, incidents: Int, steps: Int) -> TripleVisit {
         TripleVisit(
-            triple: Triple(state: state, event: 0, fault: 0),
+            triple: Triple(family, state: state, event: 0, fault: 0),
             reach: FirstVisit(incidents: incidents, steps: steps, elapsed: 0, isHealed: false))
     }
 }
