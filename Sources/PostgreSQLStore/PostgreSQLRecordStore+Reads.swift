@@ -13,14 +13,15 @@ extension PostgreSQLRecordStore {
         }
     }
 
-    package func accessRows() throws(StoreError) -> [AccessRow] {
+    package func accessVersion() throws(StoreError) -> AccessVersion {
         try read { connection in
-            let rows = try connection.run(.accessRows, by: .patient)
-            return (0..<rows.count).compactMap { row in
-                // Rows of a later version mean nothing to this one.
-                AccessRow.Kind(rawValue: rows.text(row, 0)).map { AccessRow($0, name: rows.text(row, 1), value: rows.byteArray(row, 2)) }
-            }
+            let row = try connection.run(.accessVersion, by: .patient)
+            return AccessVersion(history: try row.int64(0, 0), number: try row.int64(0, 1))
         }
+    }
+
+    package func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges {
+        try read { try AccessChanges(after: version, over: $0) }
     }
 
     package func totals() throws(StoreError) -> StoreTotals {

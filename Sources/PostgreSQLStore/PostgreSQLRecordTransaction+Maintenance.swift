@@ -28,7 +28,15 @@ extension PostgreSQLRecordTransaction {
 
     // MARK: Access control and the probe
 
+    func accessVersion() throws -> AccessVersion {
+        guard let version else { throw PostgreSQLError(.misuse, "the version of the access rows was not read") }
+        return version
+    }
+
+    func accessChanges(after version: AccessVersion?) throws -> AccessChanges { try AccessChanges(after: version, over: connection) }
+
     func keep(_ row: AccessRow) throws {
+        try lockAccess()
         var parameters = Parameters()
         parameters.add(row.kind.rawValue)
         parameters.add(row.name)
@@ -37,6 +45,7 @@ extension PostgreSQLRecordTransaction {
     }
 
     func remove(_ kind: AccessRow.Kind, named name: String) throws {
+        try lockAccess()
         var parameters = Parameters()
         parameters.add(kind.rawValue)
         parameters.add(name)

@@ -9,6 +9,11 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
     private var namespaces: [Namespace: PostgreSQLNamespaceTransaction] = [:]
     /// The namespace that was used last.
     private var latest: PostgreSQLNamespaceTransaction?
+    /// That of the access rows, before the changes of this transaction.
+    var version: AccessVersion?
+    /// Whether no other transaction can change access rows, or decide anything by them.
+    private var hasAccess = false
+    private var changesAccess = false
 
     init(_ connection: Connection) { self.connection = connection }
 
@@ -25,6 +30,23 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
         try take(rows[1], [name])
         guard let loaded = namespaces[name] else { throw PostgreSQLError(.misuse, "the namespace \(name) was not loaded") }
         return loaded
+    }
+
+    // MARK: Access rows
+
+    /// The first statement of a transaction, before it locks anything else.
+    func lockingAccess(_ scope: TransactionScope) -> Request {
+        hasAccess = scope.changesAccess
+        return Request(scope.changesAccess ? .lockAccess : .shareAccess)
+    }
+
+    /// Called before a change of access rows.
+    func lockAccess() throws {
+        changesAccess = true
+        guard !hasAccess else { return }
+        // The scope did not say so. Two such transactions at once wait for each other in a circle, and one of them runs again.
+        _ = try connection.run(.lockAccess, by: .patient)
+        hasAccess = true
     }
 
     // MARK: The first round trip
@@ -122,6 +144,14 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
         let requests = try finish()
         if !requests.isEmpty { _ = try connection.exchange(requests, by: .patient) }
         forget()
+    }
+
+    /// The last statements of a transaction.
+    func raisingAccess() -> [Request] {
+        guard changesAccess else { return [] }
+        var kept = Parameters()
+        kept.add(AccessChanges.kept)
+        return [Request(.raiseAccess), Request(.forgetRemovedAccess, kept)]
     }
 
     private func forget() {

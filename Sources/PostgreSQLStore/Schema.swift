@@ -57,7 +57,7 @@ enum Schema {
     }
 
     /// - `store`: one row. Epochs are derived from `seed` and `token`: ``EpochRule``. `ordinal` counts the changes of `token`.
-    ///   `system` and `timeline` say where the row was last written: ``ServerPlace``.
+    ///   `system` and `timeline` say where the row was last written: ``ServerPlace``. `access` is the version of the access rows.
     /// - `generation`: how many namespaces of a bucket of names have been dropped. All rows exist, so that they can be locked.
     /// - `namespace`: counters are kept in the transactions that change them, so that no request counts rows. An `id` is
     ///   never used again. No index has a column that a write changes, so that all updates are heap-only.
@@ -68,7 +68,8 @@ enum Schema {
     /// - `client`: `day` is the day of the last write, NULL while no outcomes are kept; `removed` the number up to which
     ///   outcomes were removed; `owner` the principal that the name belongs to.
     /// - `outcome`: the outcomes of one batch, `last` being the number of its last.
-    /// - `access`: keys and revocations.
+    /// - `access`: keys and revocations, each with the version that changed it last. `value` NULL: removed, which is known for a
+    ///   while. Transactions lock the table, so that none is decided by rows of another version: ``Statement/lockAccess``.
     ///
     /// Names are compared by their bytes, hence the collation. All revisions are positive: the condition of an index of revisions
     /// keeps it from searches for a key, for which PostgreSQL may choose it while a table is new, and then reads the whole namespace.
@@ -82,7 +83,8 @@ enum Schema {
             system bigint NOT NULL,
             timeline bigint NOT NULL,
             ordinal bigint NOT NULL,
-            token bigint NOT NULL
+            token bigint NOT NULL,
+            access bigint NOT NULL DEFAULT 0
         );
         CREATE TABLE freshet.generation(bucket integer PRIMARY KEY, value bigint NOT NULL);
         CREATE TABLE freshet.namespace(
@@ -151,9 +153,11 @@ enum Schema {
         CREATE TABLE freshet.access(
             kind text COLLATE "C" NOT NULL,
             name text COLLATE "C" NOT NULL,
-            value bytea NOT NULL,
+            value bytea,
+            version bigint NOT NULL,
             PRIMARY KEY (kind, name)
         );
+        CREATE INDEX access_by_version ON freshet.access(version);
         """
 }
 #endif

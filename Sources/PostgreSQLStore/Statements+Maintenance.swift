@@ -29,11 +29,23 @@ extension Statement {
     static let keepAccess = Statement(
         "keep_access",
         """
-        INSERT INTO freshet.access(kind, name, value) VALUES ($1::text, $2::text, $3::bytea)
-        ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value
+        INSERT INTO freshet.access(kind, name, value, version) SELECT $1::text, $2::text, $3::bytea, access + 1 FROM freshet.store
+        ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value, version = excluded.version
         """)
 
-    static let removeAccess = Statement("remove_access", "DELETE FROM freshet.access WHERE kind = $1::text AND name = $2::text")
+    static let removeAccess = Statement(
+        "remove_access",
+        """
+        UPDATE freshet.access SET value = NULL, version = (SELECT access + 1 FROM freshet.store)
+        WHERE kind = $1::text AND name = $2::text AND value IS NOT NULL
+        """)
+
+    static let raiseAccess = Statement("raise_access", "UPDATE freshet.store SET access = access + 1")
+
+    /// Forgets the removals from before the latest $1 versions.
+    static let forgetRemovedAccess = Statement(
+        "forget_removed_access",
+        "DELETE FROM freshet.access WHERE value IS NULL AND version <= (SELECT access FROM freshet.store) - $1::bigint")
 
     /// Writes to the write-ahead log, and to no row for which the servers would wait.
     static let touch = Statement("touch", "SELECT pg_logical_emit_message(true, 'freshet', '')")

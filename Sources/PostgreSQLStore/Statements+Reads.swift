@@ -147,6 +147,25 @@ extension Statement {
         FROM freshet.namespace
         """)
 
-    static let accessRows = Statement("access_rows", "SELECT kind, name, value FROM freshet.access ORDER BY kind, name")
+    static let accessVersion = Statement("access_version", "SELECT ordinal, access FROM freshet.store")
+
+    /// The rows that were changed after the version $2 of the history $1, a removed one without a value. All rows there are, if
+    /// that is another history, or if the store may have forgotten removals since: those before the latest $3 versions.
+    static let accessChanges = Statement(
+        "access_changes",
+        """
+        WITH s AS MATERIALIZED (
+            SELECT ordinal, access,
+                coalesce(ordinal = $1::bigint AND access >= $2::bigint AND access - $2::bigint <= $3::bigint, false) AS known
+            FROM freshet.store
+        )
+        SELECT s.ordinal, s.access, s.known, a.kind, a.name, a.value
+        FROM s LEFT JOIN LATERAL (
+            SELECT kind, name, value FROM freshet.access WHERE s.known AND version > $2::bigint
+            UNION ALL
+            SELECT kind, name, value FROM freshet.access WHERE NOT s.known AND value IS NOT NULL
+        ) a ON true
+        ORDER BY a.kind, a.name
+        """)
 }
 #endif

@@ -32,6 +32,11 @@ extension Statement {
     static let fillGenerations = Statement(
         "fill_generations", "INSERT INTO freshet.generation(bucket, value) SELECT bucket, 0 FROM generate_series(0, 4095) AS bucket")
 
+    /// Held by every write transaction, from its start to its end; those that change access rows hold the other one. So no
+    /// transaction is decided by rows that have changed when it is committed. Neither keeps anyone from reading the rows.
+    static let shareAccess = Statement("share_access", "LOCK TABLE freshet.access IN ROW SHARE MODE")
+    static let lockAccess = Statement("lock_access", "LOCK TABLE freshet.access IN EXCLUSIVE MODE")
+
     static let storeRow = Statement("store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store")
     static let lockStoreRow = Statement("lock_store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store FOR UPDATE")
     static let renewToken = Statement(

@@ -15,7 +15,7 @@ extension Statement {
     static let transaction = Statement(
         "transaction",
         """
-        SELECT pg_current_xact_id()::text, s.system, s.ordinal, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)
+        SELECT pg_current_xact_id()::text, s.system, s.ordinal, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), s.access
         FROM freshet.store s
         """)
 

@@ -62,7 +62,7 @@ struct TransactionRunner: Sendable {
             (number, history) = try begin(transaction, scope)
             onStep(.loaded(process: connection.process))
             result = try body(transaction)
-            requests = try transaction.finish()
+            requests = try transaction.finish() + transaction.raisingAccess()
         } catch {
             // The error to report is the first. If this fails too, the connection is not used again.
             if connection.isUsable { _ = try? connection.run(.rollback, by: .patient) }
@@ -77,10 +77,10 @@ struct TransactionRunner: Sendable {
     private func begin(_ transaction: PostgreSQLRecordTransaction, _ scope: TransactionScope) throws -> (number: String, StoreHistory) {
         let loading = scope.namespaces.isEmpty ? [] : PostgreSQLRecordTransaction.loading(scope.namespaces)
         let requests =
-            [Request(.begin)] + loading.prefix(1) + [Request(.transaction)] + loading.dropFirst()
+            [Request(.begin), transaction.lockingAccess(scope)] + loading.prefix(1) + [Request(.transaction)] + loading.dropFirst()
             + PostgreSQLRecordTransaction.fetching(scope)
         let results = try transaction.connection.exchange(requests, by: .patient)
-        let first = loading.isEmpty ? 1 : 2
+        let first = loading.isEmpty ? 2 : 3
         let row = results[first]
         guard row.count == 1, let place = ServerPlace(system: try row.int64(0, 1), logFile: row.text(0, 3)) else {
             throw StoreError.corrupt(path: database.label, reason: "the table freshet.store is empty")
@@ -91,6 +91,7 @@ struct TransactionRunner: Sendable {
             try database.see(history)
             if history.place != database.history?.place { throw PostgreSQLError(.connectionLost, "the server has begun another timeline") }
         }
+        transaction.version = AccessVersion(history: history.ordinal, number: try row.int64(0, 4))
         if !loading.isEmpty {
             try transaction.take(results[first + 1], scope.namespaces)
             try transaction.take(results[(first + 2)...], of: scope)

@@ -11,20 +11,10 @@ import Synchronization
 /// session by its generation. A key is verified at once, a token on separate threads, since its signature takes up to 0.1 ms
 /// and its issuer's keys may have to be fetched.
 final class AccessControl: Sendable {
-    private struct State {
-        var policy: AccessPolicy
-        /// In the order of the verifier's issuers.
-        var issuers: [IssuerKeys]
-        var keys: KeyTable
-        var sessions = SessionTable()
-        var revocations = RevocationList()
-        var classes = RightsClasses()
-    }
-
     /// How often a verification that a change of the policy has overtaken is repeated.
     private static let maximumTries = 3
 
-    private let state: Mutex<State>
+    private let state: Mutex<AccessState>
     /// Counts the changes of keys, revocations and policies, so that a session in use is checked without the lock.
     private let generation = Atomic<UInt64>(0)
     let limits: AccessLimits
@@ -37,17 +27,13 @@ final class AccessControl: Sendable {
     /// Tokens whose signature was checked.
     let verified = Counter()
 
-    /// - Parameter rows: those of the store.
-    init(_ policy: AccessPolicy, rows: [AccessRow], environment: ServerEnvironment, logger: Logger) {
+    /// - Parameter rows: all access rows of the store.
+    init(_ policy: AccessPolicy, rows: AccessChanges, environment: ServerEnvironment, logger: Logger) {
         limits = AccessLimits(policy.quotas, environment: environment)
         self.environment = environment
         self.logger = logger
         day = Atomic(Timestamp(milliseconds: environment.wallMilliseconds()).day)
-        var state = State(
-            policy: policy, issuers: Self.issuers(of: policy, environment, logger), keys: KeyTable(rows))
-        // As many as there may be: the list refuses more.
-        for row in rows { if let revocation = Revocation(row) { _ = try? state.revocations.add(revocation) } }
-        self.state = Mutex(state)
+        state = Mutex(AccessState(policy, Self.issuers(of: policy, environment, logger), rows))
     }
 
     private var now: TimeReading {
@@ -107,22 +93,18 @@ final class AccessControl: Sendable {
 
     func key(_ id: KeyIdentifier) -> StoredKey? { state.withLock { $0.keys[id] } }
 
-    /// Takes a key as it is stored now. Its sessions are checked again before they are used.
-    func set(_ key: StoredKey) {
-        state.withLock { state in
-            state.keys[key.id] = key
-            Self.keysChanged(&state)
-        }
-        generation.add(1, ordering: .releasing)
-    }
+    // MARK: The store's rows
 
-    /// Forgets a key, and ends its sessions.
-    func remove(_ id: KeyIdentifier) {
-        state.withLock { state in
-            state.keys[id] = nil
-            Self.keysChanged(&state)
-        }
+    /// The version of the store's access rows that the server has.
+    var version: AccessVersion { state.withLock { $0.version } }
+
+    /// Takes changes of the rows. Sessions are checked again before they are used.
+    ///
+    /// - Returns: whether sessions may have ended by it.
+    func take(_ changes: AccessChanges) -> Bool {
+        guard state.withLock({ $0.take(changes) }) else { return false }
         generation.add(1, ordering: .releasing)
+        return true
     }
 
     // MARK: Revocations
@@ -165,12 +147,7 @@ final class AccessControl: Sendable {
     }
 
     /// The rows of the last uses that are not stored yet, each once; at most 1,000.
-    func takeUnstoredUses() -> [AccessRow] { state.withLock { $0.keys.takeUnstoredUses() } }
-
-    private static func keysChanged(_ state: inout State) {
-        state.sessions.forgetRefusals()
-        state.revocations.requireVerificationOfKeys()
-    }
+    func takeUnstoredUses() -> [AccessRow] { state.withLock { $0.takeUnstoredUses() } }
 
     // MARK: Sessions
 
@@ -216,11 +193,7 @@ final class AccessControl: Sendable {
         // Before the lookup: a change in between makes the next check look again.
         let generation = generation.load(ordering: .acquiring)
         let now = now
-        let known = state.withLock { state in
-            let known = state.sessions.find(credential.exposed, revocations: state.revocations, at: now)
-            state.keys.noteUse(known, at: now)
-            return known
-        }
+        let known = state.withLock { $0.find(credential.exposed, at: now) }
         var client = client
         switch known {
         case .session, .refused: return try AccessSession(known, credential, generation: generation)
@@ -230,23 +203,11 @@ final class AccessControl: Sendable {
         }
         let opened: SessionTable.Lookup? = state.withLock { state in
             guard AccessKey.isKey(credential.exposed) || state.issuers.isEmpty else { return nil }
-            return Self.openKey(credential.exposed, &state, at: now)
+            return state.openKey(credential.exposed, at: now)
         }
         guard let opened else { return nil }
         if case .refused = opened { limits.noteFailure(from: client) }
         return try AccessSession(opened, credential, generation: generation)
-    }
-
-    private static func openKey(_ credential: [UInt8], _ state: inout State, at now: TimeReading) -> SessionTable.Lookup {
-        do throws(SessionRefusal) {
-            let session = try state.keys.session(credential, generation: state.revocations.generation, at: now)
-            let opened = state.sessions.admit(session, for: credential, revocations: state.revocations, at: now)
-            state.keys.noteUse(opened, at: now)
-            return opened
-        } catch {
-            state.sessions.noteRefusal(error, of: credential, at: now)
-            return .refused(error)
-        }
     }
 
     /// Whether the session may be used as it is: nothing was revoked, disabled or replaced since its last check, and it has
@@ -272,7 +233,7 @@ final class AccessControl: Sendable {
         }
         let lookup = state.withLock { state in
             var lookup = SessionTable.check(session.value, by: state.revocations, at: now)
-            if case .stale = lookup, session.value.key != nil { lookup = Self.openKey(credential.exposed, &state, at: now) }
+            if case .stale = lookup, session.value.key != nil { lookup = state.openKey(credential.exposed, at: now) }
             return lookup
         }
         var current = try AccessSession(lookup, credential, generation: 0)

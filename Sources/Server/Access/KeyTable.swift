@@ -15,15 +15,37 @@ struct KeyTable: Sendable {
         for row in rows where row.kind == .use { KeyIdentifier(row.name).map { keys[$0]?.take(use: row) } }
     }
 
+    /// All keys, with those uses that `former` knows and the store does not have yet.
+    init(_ rows: [AccessRow], over former: KeyTable) {
+        self.init(rows)
+        for id in keys.keys { former.keys[id]?.useRow.map { keys[id]?.take(use: $0) } }
+        unstoredUses = former.unstoredUses.filter { keys[$0] != nil }
+    }
+
+    /// Takes the changes of rows. Those of uses are added to the uses that it knows.
+    ///
+    /// - Returns: whether a key was changed or removed.
+    mutating func take(_ changes: AccessChanges) -> Bool {
+        var isChanged = false
+        for row in changes.rows where row.kind == .key {
+            guard var key = StoredKey(row) else { continue }
+            keys[key.id]?.useRow.map { key.take(use: $0) }
+            guard keys.updateValue(key, forKey: key.id) != key else { continue }
+            isChanged = true
+        }
+        for row in changes.rows where row.kind == .use { KeyIdentifier(row.name).map { keys[$0]?.take(use: row) } }
+        for name in changes.removed where name.kind == .key {
+            if KeyIdentifier(name.text).flatMap({ keys.removeValue(forKey: $0) }) != nil { isChanged = true }
+        }
+        return isChanged
+    }
+
     /// All keys, by id. O(n log n).
     var all: [StoredKey] { keys.values.sorted { $0.id.text < $1.id.text } }
 
     var hasRoom: Bool { keys.count < Self.maximumCount }
 
-    subscript(id: KeyIdentifier) -> StoredKey? {
-        get { keys[id] }
-        set { keys[id] = newValue }
-    }
+    subscript(id: KeyIdentifier) -> StoredKey? { keys[id] }
 
     /// The session of a key.
     /// - Parameter generation: that of the revocations.

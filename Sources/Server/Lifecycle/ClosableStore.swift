@@ -27,7 +27,11 @@ final class ClosableStore: RecordStore {
 
     func namespaces(limit: Int) throws(StoreError) -> [Namespace] { try open().namespaces(limit: limit) }
 
-    func accessRows() throws(StoreError) -> [AccessRow] { try open().accessRows() }
+    func accessVersion() throws(StoreError) -> AccessVersion { try open().accessVersion() }
+
+    func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges {
+        try open().accessChanges(after: version)
+    }
 
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try open().state(of: namespace) }
 

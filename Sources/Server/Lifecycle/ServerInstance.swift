@@ -39,7 +39,8 @@ final class ServerInstance: Sendable {
         do throws(StoreError) {
             access =
                 configuration.requiresKeys
-                ? AccessControl(configuration.policy, rows: try store.accessRows(), environment: environment, logger: logger) : nil
+                ? AccessControl(configuration.policy, rows: try store.accessChanges(after: nil), environment: environment, logger: logger)
+                : nil
         } catch { throw RecordServerError(error) }
         let core = ServerCore(
             store: store, announcements: shared?.announcements, settings: configuration.settings, access: access, listeners: listeners,
@@ -131,6 +132,7 @@ final class ServerInstance: Sendable {
         for certificates in core.certificates { certificates.timePassed() }
         core.feeds.expire(now: now)
         core.follower?.timePassed()
+        if core.follower != nil { core.accessFollower?.timePassed(now: now) }
         core.access?.noteTime()
         core.storeUses()
         core.access?.tick()

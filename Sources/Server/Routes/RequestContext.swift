@@ -28,6 +28,9 @@ struct RequestContext: Sendable {
         do { try handler(self) } catch { fail(error) }
     }
 
+    /// The problem with the request's session now, to be asked for within a transaction.
+    var sessionProblem: @Sendable () -> Problem? { { [core, session] in core.problem(of: session) } }
+
     func namespace() throws(WireError) -> Namespace { try Namespace(request.parameter("namespace")) }
 
     func key() throws(WireError) -> RecordKey {

@@ -25,11 +25,14 @@ extension ServerCore {
         let request = try KeyRequest(json: context.request.body)
         var random = SystemRandomNumberGenerator()
         let (key, stored) = request.key(created: environment.wallMilliseconds(), using: &random)
-        guard access.hasRoom else {
-            throw Problem(.tooLarge, "There are \(KeyTable.maximumCount) keys: revoke some that are not used.", status: 409)
-        }
         let event = context.event(.keyCreated, about: stored.id, detail: stored.isAdmin ? "\(stored.name), an administrator" : stored.name)
-        keep(stored, access, context, event, status: .created, showing: key)
+        keep(access, context, event, status: .created, showing: key) {
+            guard access.hasRoom else {
+                return .failure(
+                    Problem(.tooLarge, "There are \(KeyTable.maximumCount) keys: revoke some that are not used.", status: 409))
+            }
+            return .success(stored)
+        }
     }
 
     /// `GET /admin/keys/{id}`
@@ -43,24 +46,27 @@ extension ServerCore {
     @Sendable func changeKey(_ context: RequestContext) throws {
         try context.requireJSON()
         let access = try requireAccess()
-        var stored = try storedKey(context, access)
+        let id = try storedKey(context, access).id
+        var disabled: Bool?
         var reader = JSONReader(context.request.body, profile: .interoperable)
         try reader.beginObject()
         while let member = try reader.nextMember() {
             guard member == "disabled" else {
                 throw Problem(.invalidRequest, "'\(member.text.shortened)' cannot be changed: this takes {\"disabled\": true or false}.")
             }
-            stored.isDisabled = try reader.boolean()
+            disabled = try reader.boolean()
         }
         try reader.end()
-        keep(stored, access, context, context.event(.keyChanged, about: stored.id, detail: stored.isDisabled ? "disabled" : "enabled"))
+        let isDisabled = disabled
+        let event = context.event(.keyChanged, about: id, detail: isDisabled.map { $0 ? "disabled" : "enabled" } ?? "nothing")
+        change(id, access, context, event) { stored in if let isDisabled { stored.isDisabled = isDisabled } }
     }
 
     /// `POST /admin/keys/{id}/rotate`: replaces the secret. The former one is valid for `overlap` seconds more.
     @Sendable func rotateKey(_ context: RequestContext) throws {
         try context.requireJSON()
         let access = try requireAccess()
-        var stored = try storedKey(context, access)
+        let id = try storedKey(context, access).id
         var overlap: Int64 = 0
         var reader = JSONReader(context.request.body, profile: .interoperable)
         try reader.beginObject()
@@ -75,9 +81,11 @@ extension ServerCore {
             throw Problem(.invalidRequest, "'overlap' is \(overlap): it takes 0 to 31536000 seconds, a year.")
         }
         var random = SystemRandomNumberGenerator()
-        let key = AccessKey(id: stored.id, using: &random)
-        stored.rotate(to: key, overlap: overlap * 1_000, at: environment.wallMilliseconds())
-        keep(stored, access, context, context.event(.keyRotated, about: stored.id, detail: "overlap \(overlap) s"), showing: key)
+        let key = AccessKey(id: id, using: &random)
+        let (milliseconds, now) = (overlap * 1_000, environment.wallMilliseconds())
+        change(id, access, context, context.event(.keyRotated, about: id, detail: "overlap \(overlap) s"), showing: key) { stored in
+            stored.rotate(to: key, overlap: milliseconds, at: now)
+        }
     }
 
     /// `DELETE /admin/keys/{id}`: revokes it. When this answers, no write of the key is applied later, and its waits have
@@ -86,18 +94,19 @@ extension ServerCore {
         let access = try requireAccess()
         let stored = try storedKey(context, access)
         committer.submit(
-            .access { [self] committed in
+            .access(unless: context.sessionProblem) { [self] (committed: Committed<Void>) in
                 do {
                     try committed.result.get()
-                    access.remove(stored.id)
                     endRevokedWaits()
                     context.respond(
                         Response(json: Array(#"{"revoked":true}"#.utf8), at: nil), logging: [context.event(.keyRevoked, about: stored.id)],
                         endsSession: true)
                 } catch { context.fail(error) }
-            } _: { transaction in
-                try transaction.remove(.key, named: stored.id.text)
-                try transaction.remove(.use, named: stored.id.text)
+            } _: { work in
+                guard access.key(stored.id) != nil else { return .failure(Self.noKey) }
+                try work.remove(.key, named: stored.id.text)
+                try work.remove(.use, named: stored.id.text)
+                return .success(())
             })
     }
 
@@ -105,9 +114,10 @@ extension ServerCore {
     func storeUses() {
         guard let rows = access?.takeUnstoredUses(), !rows.isEmpty else { return }
         committer.submit(
-            .access { _ in
-            } _: { transaction in
-                for row in rows { try transaction.keep(row) }
+            .access { (_: Committed<Void>) in
+            } _: { work in
+                for row in rows { try work.keep(row) }
+                return .success(())
             })
     }
 
@@ -121,21 +131,35 @@ extension ServerCore {
     }
 
     private func storedKey(_ context: RequestContext, _ access: AccessControl) throws(Problem) -> StoredKey {
-        guard let id = KeyIdentifier(context.request.parameter("id")), let stored = access.key(id) else {
-            throw Problem(.notFound, "There is no key of this id: 'freshet key list' shows all.")
-        }
+        guard let id = KeyIdentifier(context.request.parameter("id")), let stored = access.key(id) else { throw Self.noKey }
         return stored
     }
 
+    private static let noKey = Problem(.notFound, "There is no key of this id: 'freshet key list' shows all.")
+
+    /// Changes a key as it is within the transaction: another server may have changed or revoked it meanwhile.
+    private func change(
+        _ id: KeyIdentifier, _ access: AccessControl, _ context: RequestContext, _ event: AuditRecord, showing key: AccessKey? = nil,
+        _ edit: @escaping @Sendable (inout StoredKey) -> Void
+    ) {
+        keep(access, context, event, showing: key) {
+            guard var stored = access.key(id) else { return .failure(Self.noKey) }
+            edit(&stored)
+            return .success(stored)
+        }
+    }
+
     /// Stores a key, notes the event, and answers with the key.
+    ///
+    /// - Parameter make: called within the transaction.
     private func keep(
-        _ stored: StoredKey, _ access: AccessControl, _ context: RequestContext, _ event: AuditRecord, status: HTTPResponse.Status = .ok,
-        showing key: AccessKey? = nil
+        _ access: AccessControl, _ context: RequestContext, _ event: AuditRecord, status: HTTPResponse.Status = .ok,
+        showing key: AccessKey? = nil, _ make: @escaping @Sendable () -> Result<StoredKey, Problem>
     ) {
         committer.submit(
-            .access { [self] committed in
-                do { try committed.result.get() } catch { return context.fail(error) }
-                access.set(stored)
+            .access(unless: context.sessionProblem) { [self] committed in
+                let stored: StoredKey
+                do { stored = try committed.result.get() } catch { return context.fail(error) }
                 endRevokedWaits()
                 var writer = JSONWriter()
                 writer.beginObject()
@@ -145,8 +169,10 @@ extension ServerCore {
                 writer.endObject()
                 // An administrator who rotates the key of the request must get the new secret.
                 context.respond(Response(json: writer.bytes, at: nil, status: status), logging: [event], endsSession: true)
-            } _: { transaction in
-                try transaction.keep(stored.row)
+            } _: { work in
+                let made = make()
+                if case .success(let stored) = made { try work.keep(stored.row) }
+                return made
             })
     }
 

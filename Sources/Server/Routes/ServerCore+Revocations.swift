@@ -29,7 +29,7 @@ extension ServerCore {
         let access = try requireAccess()
         let request = try RevocationRequest(json: context.request.body, now: environment.wallMilliseconds())
         do throws(RevocationError) {
-            try revoke(request.revocation, access) { result in
+            try revoke(request.revocation, access, unless: context.sessionProblem) { result in
                 do { try result.get() } catch { return context.fail(error) }
                 var writer = JSONWriter()
                 (access.revocation(of: request.revocation.target) ?? request.revocation).write(to: &writer)
@@ -44,15 +44,17 @@ extension ServerCore {
     /// The row is made within the transaction, so the last one to be stored has all that was added to its target. If the store
     /// fails, the revocation lasts until the server stops.
     func revoke(
-        _ revocation: Revocation, _ access: AccessControl, then completion: @escaping @Sendable (Result<Void, Problem>) -> Void
+        _ revocation: Revocation, _ access: AccessControl, unless problem: @escaping @Sendable () -> Problem? = { nil },
+        then completion: @escaping @Sendable (Result<Void, Problem>) -> Void
     ) throws(RevocationError) {
         try access.revoke(revocation)
         committer.submit(
-            .access { [self] committed in
+            .access(unless: problem) { [self] committed in
                 endRevokedWaits()
                 completion(committed.result)
-            } _: { transaction in
-                if let row = access.revocation(of: revocation.target)?.accessRow { try transaction.keep(row) }
+            } _: { work in
+                if let row = access.revocation(of: revocation.target)?.accessRow { try work.keep(row) }
+                return .success(())
             })
     }
 
@@ -62,11 +64,12 @@ extension ServerCore {
         let ended = access.removeExpiredRevocations()
         guard !ended.isEmpty else { return }
         committer.submit(
-            .access { _ in
-            } _: { transaction in
+            .access { (_: Committed<Void>) in
+            } _: { work in
                 for revocation in ended where access.revocation(of: revocation.target) == nil {
-                    try transaction.remove(.revocation, named: revocation.accessRow.name)
+                    try work.remove(.revocation, named: revocation.accessRow.name)
                 }
+                return .success(())
             })
     }
 }

@@ -39,7 +39,7 @@ extension ServerCore {
     @Sendable func deleteNamespace(_ context: RequestContext) throws {
         let namespace = try context.namespace()
         committer.submit(
-            .drop(namespace) { [self] committed in
+            .drop(namespace, unless: context.sessionProblem) { [self] committed in
                 switch (committed.result, committed.cursor) {
                 case (.success(true), let cursor?):
                     // Nothing is left, so nothing has to be read where writers wait.

@@ -12,6 +12,8 @@ final class ServerCore: Sendable {
     let feeds: FeedRegistry<FeedReader>
     /// `nil` if no other server writes to the store.
     let follower: StoreFollower?
+    /// `nil` on a server that is open to all.
+    let accessFollower: AccessFollower?
     let reads: ReadQueue
     let metrics: ServerMetrics
     let readiness: ReadinessProbe
@@ -81,13 +83,20 @@ final class ServerCore: Sendable {
                 $0, feeds, source, sender: environment.random(), now: { environment.monotonicNanoseconds() / 1_000_000 }, logger: logger)
         }
         self.follower = follower
+        let accessFollower = access.map { access in
+            AccessFollower(access, store, later: source.later, logger: logger) {
+                feeds.end { reader in reader.session.map(access.hasEnded) ?? false }
+            }
+        }
+        self.accessFollower = accessFollower
         let creations = NamespaceCreations(lanes: store.lanes)
         self.creations = creations
         var configuration = Committer.Configuration()
         configuration.editLimit = settings.editLimit
         configuration.quotas = settings.quotas
         committer = Committer(
-            store: store, configuration: configuration, clock: { Timestamp(milliseconds: environment.wallMilliseconds()) },
+            store: store, access: accessFollower, configuration: configuration,
+            clock: { Timestamp(milliseconds: environment.wallMilliseconds()) },
             now: environment.monotonicNanoseconds,
             onFailure: { error in
                 metrics.failedCommits.add()

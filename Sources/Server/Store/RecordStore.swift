@@ -58,8 +58,12 @@ package protocol RecordStore: Sendable {
     /// The principal that a device's name belongs to; `nil` if it has no owner.
     func owner(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> ClientOwner?
 
-    /// The keys and revocations of access control, by kind and name.
-    func accessRows() throws(StoreError) -> [AccessRow]
+    /// The version of the access rows. O(1).
+    func accessVersion() throws(StoreError) -> AccessVersion
+
+    /// The changes of the access rows after a version, or all rows: if there is no version, and if the store no longer
+    /// knows what was removed since.
+    func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges
 
     /// Runs the closure in a write transaction. Its changes are on disk when this returns. They are undone if the closure
     /// or the commit throws, except for ``StoreError/outcomeUnknown(path:reason:)``: then they may be on disk or undone,
@@ -97,8 +101,15 @@ extension RecordStore {
     /// One writer.
     package var lanes: Int { 1 }
 
+    /// The keys and revocations of access control, by kind and name.
+    package func accessRows() throws(StoreError) -> [AccessRow] { try accessChanges(after: nil).rows }
+
     /// A store without access control.
-    package func accessRows() throws(StoreError) -> [AccessRow] { [] }
+    package func accessVersion() throws(StoreError) -> AccessVersion { AccessVersion(number: 0) }
+
+    package func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges {
+        AccessChanges(after: version, version: try accessVersion())
+    }
 
     package func owner(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> ClientOwner? { nil }
 

@@ -28,6 +28,13 @@ package protocol RecordTransaction: AnyObject {
     /// `limit` rows.
     func compact(before time: Timestamp, limit: Int) throws -> Compaction
 
+    /// The version of the access rows before the changes of this transaction, which makes at most one more. No other transaction
+    /// changes the rows before this one ends. O(1).
+    func accessVersion() throws -> AccessVersion
+
+    /// As ``RecordStore/accessChanges(after:)``. Call it before the transaction changes rows.
+    func accessChanges(after version: AccessVersion?) throws -> AccessChanges
+
     /// Stores a key or a revocation over that of the same kind and name.
     func keep(_ row: AccessRow) throws
 

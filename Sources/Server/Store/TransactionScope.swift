@@ -43,6 +43,9 @@ package struct TransactionScope: Hashable, Sendable {
     /// Whether the transaction may touch any namespace, and rows that belong to none: which ones is not known
     /// beforehand.
     package let isWholeStore: Bool
+    /// Whether the transaction changes access rows. It then has to lock them before anything else, so that no two
+    /// transactions wait for each other in a circle.
+    package let changesAccess: Bool
     /// The most bytes of a value that is read; a longer one is refused by its size.
     package let valueLimit: Int
     /// About how many bytes of values are read in all: the transaction ends when it has touched as many, and leaves the
@@ -52,18 +55,19 @@ package struct TransactionScope: Hashable, Sendable {
     /// Merges records and devices that are named repeatedly, and adds their namespaces.
     package init(
         namespaces: [Namespace] = [], records: [Record] = [], clients: [Client] = [], isWholeStore: Bool = false,
-        valueLimit: Int = .max, room: Int = .max
+        changesAccess: Bool = false, valueLimit: Int = .max, room: Int = .max
     ) {
         var names = Set(namespaces)
         (self.records, self.clients) = (Self.merged(records, &names), Self.merged(clients, &names))
         self.namespaces = names.sorted()
         self.isWholeStore = isWholeStore
+        self.changesAccess = changesAccess
         self.valueLimit = valueLimit
         self.room = room
     }
 
     /// Of a transaction that may touch anything.
-    package static let wholeStore = TransactionScope(isWholeStore: true)
+    package static let wholeStore = TransactionScope(isWholeStore: true, changesAccess: true)
 
     private static func merged(_ records: [Record], _ names: inout Set<Namespace>) -> [Record] {
         var merged: [Record] = []

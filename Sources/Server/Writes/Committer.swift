@@ -38,20 +38,25 @@ package final class Committer: Sendable {
     private let onCommit: @Sendable ([NamespaceCommit]) -> Void
     private let onFailure: @Sendable (StoreError) -> Void
     private let writers: [LaneWriter]
+    private let access: (any AccessCopy)?
     private let state: Mutex<State>
 
     /// - Parameters:
+    ///   - access: follows the store within each transaction, and gets its changes of access rows before any completion is
+    ///     called.
     ///   - clock: the time that records are stamped with.
     ///   - now: nanoseconds that never go back, to estimate how long a write would have to wait.
     ///   - onCommit: gets the commits of each transaction, in the order of each namespace, before any completion is
     ///     called. Lanes call it at once.
     ///   - onFailure: gets the error of a failed transaction, for the log. The submissions have been refused by then.
     package init(
-        store: any RecordStore, configuration: Configuration = Configuration(), clock: @escaping @Sendable () -> Timestamp,
+        store: any RecordStore, access: (any AccessCopy)? = nil, configuration: Configuration = Configuration(),
+        clock: @escaping @Sendable () -> Timestamp,
         now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void,
         onCommit: @escaping @Sendable ([NamespaceCommit]) -> Void
     ) {
         self.store = store
+        self.access = access
         self.configuration = configuration
         self.clock = clock
         self.now = now
@@ -118,8 +123,9 @@ package final class Committer: Sendable {
                 let deadline = TransactionDeadline(at: now() + configuration.transactionTime, now: now)
                 let commit = try GroupCommit.commit(
                     group, to: store, at: clock(), editLimit: configuration.editLimit, quotas: quotas, room: configuration.room,
-                    deadline: deadline)
+                    access: access, deadline: deadline)
                 if !commit.commits.isEmpty { onCommit(commit.commits) }
+                if let changes = commit.access { access?.take(changes) }
                 commit.complete()
                 guard !commit.rest.isEmpty || commit.touched > 0 else { continue }
                 state.withLock { $0.lanes.putBack(commit.rest.map { ($0, $0.load) }, touched: commit.touched, lane: lane) }

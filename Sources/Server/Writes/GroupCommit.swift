@@ -7,6 +7,8 @@ package struct GroupCommit: Sendable {
     /// The changes of the transaction, for the feed. Publish them first, so that a client whose write is acknowledged
     /// finds the write in the feed.
     package let commits: [NamespaceCommit]
+    /// The changes of access rows of the transaction; `nil` if there are none.
+    package let access: AccessChanges?
     private let completions: [Submission.Completion]
     /// The submissions that were not performed since the transaction had done enough: they are for a later one.
     package let rest: ArraySlice<Submission>
@@ -26,14 +28,16 @@ package struct GroupCommit: Sendable {
     ///
     /// - Parameters:
     ///   - quotas: those of each namespace. A submission that exceeds one is refused alone.
+    ///   - access: brought up to date before the submissions are performed, so that they are decided by the rights of this moment.
     ///   - deadline: looked at after each submission, and between the writes of a batch that has read or made long values.
     package static func commit(
         _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, quotas: Quotas.Space = Quotas.Space(),
-        room: Int = GroupCommit.room, deadline: TransactionDeadline = .none
+        room: Int = GroupCommit.room, access: (any AccessCopy)? = nil, deadline: TransactionDeadline = .none
     ) throws(StoreError) -> GroupCommit {
         do {
             return try store.transaction(touching: { TransactionScope(of: submissions, valueLimit: editLimit, room: room) }) {
                 transaction in
+                try access?.follow(transaction)
                 var context = Submission.Context(
                     transaction: transaction, time: time, editLimit: editLimit, quotas: quotas, room: room, deadline: deadline)
                 var completions: [Submission.Completion] = []
@@ -43,7 +47,8 @@ package struct GroupCommit: Sendable {
                     if context.room == 0 || deadline.hasPassed { break }
                 }
                 return GroupCommit(
-                    commits: context.log.commits, completions: completions, rest: submissions[completions.count...],
+                    commits: context.log.commits, access: try context.access.changes(after: transaction.accessVersion()),
+                    completions: completions, rest: submissions[completions.count...],
                     touched: room - context.room)
             }
         } catch {

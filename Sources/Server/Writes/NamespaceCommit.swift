@@ -67,3 +67,18 @@ struct CommitLog {
             NamespaceCommit(namespace: namespace, base: cursor, cursor: cursor, changes: [], isReset: true, replaced: replaced))
     }
 }
+
+/// Collects the changes of access rows of one group: of each row the last.
+struct AccessChangeLog {
+    private var rows: [AccessRow.Name: AccessRow?] = [:]
+
+    mutating func note(_ row: AccessRow?, _ name: AccessRow.Name) { rows.updateValue(row, forKey: name) }
+
+    /// The changes after a version; `nil` if there are none.
+    func changes(after version: @autoclosure () throws -> AccessVersion) rethrows -> AccessChanges? {
+        guard !rows.isEmpty else { return nil }
+        let base = try version()
+        return AccessChanges(
+            after: base, version: base.next, rows: rows.values.compactMap(\.self), removed: rows.filter { $0.value == nil }.map(\.key))
+    }
+}

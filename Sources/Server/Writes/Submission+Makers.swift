@@ -66,21 +66,30 @@ extension Submission {
     }
 
     /// Changes rows of access control. Accepted in an overload too, which it may end.
-    static func access(
-        then completion: @escaping @Sendable (Committed<Void>) -> Void,
-        _ work: @escaping @Sendable (any RecordTransaction) throws -> Void
+    ///
+    /// - Parameter problem: the problem with the session whose request this is, asked for within the transaction; `nil` if
+    ///   there is none.
+    static func access<Value>(
+        unless problem: @escaping @Sendable () -> Problem? = { nil }, then completion: @escaping @Sendable (Committed<Value>) -> Void,
+        _ work: @escaping @Sendable (inout Context) throws -> Result<Value, Problem>
     ) -> Submission {
-        Submission(isVital: true, then: completion) { context in
-            try work(context.transaction)
-            return Committed(.success(()), nil)
+        Submission(isVital: true, reaching: .access, then: completion) { context in
+            Committed(try problem().map { .failure($0) } ?? work(&context), nil)
         }
     }
 
     /// `DELETE /v1/{ns}`. The result is whether the namespace existed, with the position of the new epoch.
     package static func drop(
         _ namespace: Namespace, then completion: @escaping @Sendable (Committed<Bool>) -> Void
+    ) -> Submission { .drop(namespace, unless: { nil }, then: completion) }
+
+    /// - Parameter problem: as of ``access(unless:then:_:)``.
+    static func drop(
+        _ namespace: Namespace, unless problem: @escaping @Sendable () -> Problem?,
+        then completion: @escaping @Sendable (Committed<Bool>) -> Void
     ) -> Submission {
         Submission(reaching: .drop(namespace), then: completion) { context in
+            if let problem = problem() { return Committed(.failure(problem), nil) }
             let replaced = try context.transaction.namespace(namespace).state.epoch
             let existed = try context.transaction.drop(namespace)
             let cursor = try context.transaction.namespace(namespace).state.cursor

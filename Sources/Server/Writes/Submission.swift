@@ -17,6 +17,8 @@ package struct Submission: Sendable {
         var room = Int.max
         var deadline = TransactionDeadline.none
         var log = CommitLog()
+        /// The changes of access rows.
+        private(set) var access = AccessChangeLog()
     }
 
     /// The work: single writes, which come by the ten thousand, as values, the others as closures.
@@ -37,6 +39,8 @@ package struct Submission: Sendable {
         case batch([NumberedWrites.Item], by: ClientIdentifier, in: Namespace)
         /// Any namespace, and rows that belong to none.
         case wholeStore
+        /// As the whole store, and the rows of access control.
+        case access
     }
 
     /// Notifies an owner once the transaction is on disk.
@@ -95,7 +99,7 @@ package struct Submission: Sendable {
         case .other(.namespace(let namespace), _, _), .other(.batch(_, _, let namespace), _, _):
             return CommitLanes.Place(namespace, of: lanes)
         case .other(.nothing, _, _): return .lane(0)
-        case .other(.drop, _, _), .other(.wholeStore, _, _): return .everywhere
+        case .other(.drop, _, _), .other(.wholeStore, _, _), .other(.access, _, _): return .everywhere
         }
     }
 
@@ -117,6 +121,18 @@ package struct Submission: Sendable {
 }
 
 extension Submission.Context {
+    /// Stores an access row.
+    mutating func keep(_ row: AccessRow) throws {
+        try transaction.keep(row)
+        access.note(row, AccessRow.Name(row.kind, row.name))
+    }
+
+    /// Removes an access row, if there is one of this name.
+    mutating func remove(_ kind: AccessRow.Kind, named name: String) throws {
+        try transaction.remove(kind, named: name)
+        access.note(nil, AccessRow.Name(kind, name))
+    }
+
     /// Runs `work`, which applies writes to the namespace, and logs the changes that they make. Undoes them if they exceed
     /// a quota.
     ///

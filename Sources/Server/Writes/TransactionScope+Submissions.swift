@@ -11,7 +11,7 @@ extension TransactionScope {
         for submission in submissions { submission.add(to: &parts) }
         self.init(
             namespaces: parts.namespaces, records: parts.records, clients: parts.clients, isWholeStore: parts.isWholeStore,
-            valueLimit: valueLimit, room: room)
+            changesAccess: parts.changesAccess, valueLimit: valueLimit, room: room)
     }
 
     /// The rows that submissions use, with repetitions.
@@ -20,6 +20,7 @@ extension TransactionScope {
         private(set) var records: [Record] = []
         private(set) var clients: [Client] = []
         private(set) var isWholeStore = false
+        private(set) var changesAccess = false
 
         mutating func add(_ operation: WriteOperation, to key: RecordKey, in namespace: Namespace) {
             records.append(Record(namespace: namespace, key: key, wantsValue: operation.readsValue))
@@ -35,6 +36,7 @@ extension TransactionScope {
             case .namespace(let namespace), .drop(let namespace): namespaces.append(namespace)
             case .batch(let items, let client, let namespace): add(items, by: client, in: namespace)
             case .wholeStore: isWholeStore = true
+            case .access: (isWholeStore, changesAccess) = (true, true)
             }
         }
 

@@ -148,7 +148,7 @@ import Testing
         try await AccessServer.with(environment: clock.environment) { server in
             let administrator = try server.key(Self.all, isAdmin: true).field
             let (stored, key) = try server.key(Self.all)
-            server.test.server.core?.access?.remove(stored.id)
+            try server.test.server.core?.forget(stored.id)
             for _ in 0..<3 { _ = try await server.request("GET", "/v1/shop", key) }
             clock.advance(1)
             _ = try await server.request("GET", "/admin/keys", try server.key(Self.all).field)

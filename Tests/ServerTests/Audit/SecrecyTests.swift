@@ -53,7 +53,7 @@ import Testing
 
     private func key(_ server: TestServer, _ grants: String, isAdmin: Bool = false, isRevoked: Bool = false) throws -> String {
         let made = try AccessServer(test: server).key(grants, isAdmin: isAdmin)
-        if isRevoked { server.server.core?.access?.remove(made.stored.id) }
+        if isRevoked { try server.server.core?.forget(made.stored.id) }
         return String(made.field.1.dropFirst("Bearer ".count))
     }
 

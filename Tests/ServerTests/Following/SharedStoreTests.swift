@@ -1,4 +1,5 @@
 import FreshetTestSupport
+import FreshetTrust
 import FreshetWire
 import Logging
 import Synchronization
@@ -10,9 +11,13 @@ import Testing
 @Suite("Several servers over one store") struct SharedStoreTests {
     private static func with<Result>(
         _ count: Int, over store: any RecordStore, _ announcements: LocalAnnouncements = LocalAnnouncements(),
-        _ body: ([TestServer]) async throws -> Result
+        requiringKeys: Bool = false, _ body: ([TestServer]) async throws -> Result
     ) async throws -> Result {
-        let servers = try (0..<count).map { _ in try TestServer(sharing: SharedStore(store, announcements.connection())) }
+        var configuration = RecordServerConfiguration()
+        configuration.requiresKeys = requiringKeys
+        let servers = try (0..<count).map { _ in
+            try TestServer(sharing: SharedStore(store, announcements.connection()), configuration)
+        }
         do {
             let result = try await body(servers)
             for test in servers { await test.server.stop() }
@@ -174,6 +179,45 @@ import Testing
         let list = try await servers[0].request("GET", "/v1/shop/records/notes?limit=1000").message(RecordList.self)
         #expect(list.records.count == 30)
         for record in list.records { #expect(latest[record.key] == record.revision) }
+    }
+
+    @Test(
+        "A key that is revoked at one server is refused at the other, and its waits end", arguments: [StoreKind.memory] + StoreKind.shared)
+    func revocation(_ kind: StoreKind) async throws {
+        // Given an administrator's key, which both servers find in the store
+        let fixture = try StoreFixture(kind)
+        var random = SystemRandomNumberGenerator()
+        let key = AccessKey(using: &random)
+        let stored = StoredKey(key, name: "operator", rights: .all, isAdmin: true, created: 0)
+        try fixture.store.transaction { try $0.keep(stored.row) }
+        let administrator = ("Authorization", "Bearer " + String(decoding: key.token.exposed, as: UTF8.self))
+        try await Self.with(2, over: fixture.store, LocalAnnouncements(isReachable: false), requiringKeys: true) { servers in
+            // And another, which the first server makes
+            let body = #"{"name":"till","allow":[{"ns":"shop","in":["*"],"may":["read","write","create"]}]}"#
+            let made = try await servers[0].request("POST", "/admin/keys", TestServer.json + [administrator], body)
+            #expect(made.status == 201)
+            let token = try #require(made.text.firstMatch(of: /"key":"([^"]*)"/)?.1)
+            let id = try #require(made.text.firstMatch(of: /"id":"([^"]*)"/)?.1)
+            let till = ("Authorization", "Bearer \(token)")
+            // Which the second server learns
+            while try await servers[1].request("GET", "/v1/shop/changes?since=now&wait=0", [till]).status == 401 { await Task.yield() }
+            let written = try await servers[1].request("PUT", "/v1/shop/records/fruits/apple", TestServer.json + [till], "1")
+            let start = try #require(written.cursor)
+            async let poll = servers[1].request("GET", "/v1/shop/changes?since=\(start)&wait=60", [till])
+            try await servers[1].waitUntil(waiting: 1, in: "shop", administrator)
+            // When
+            #expect(try await servers[0].request("DELETE", "/admin/keys/\(id)", [administrator]).status == 200)
+            // Then
+            #expect(try await servers[1].request("PUT", "/v1/shop/records/fruits/apple", TestServer.json + [till], "2").status == 401)
+            #expect(try await poll.status == 401)
+            #expect(try await servers[0].request("GET", "/v1/shop/records/fruits/apple", [administrator]).text == "1")
+            // And no server changes or revives the key
+            for server in servers {
+                let change = try await server.request(
+                    "PATCH", "/admin/keys/\(id)", TestServer.json + [administrator], #"{"disabled":false}"#)
+                #expect(change.status == 404)
+            }
+        }
     }
 
     @Test func aServerThatStopsLeavesTheStoreToTheOthers() async throws {

@@ -1,8 +1,10 @@
 #if PostgreSQL
+import Dispatch
 import FreshetPostgreSQLStore
 import FreshetServer
 import FreshetTestSupport
 import FreshetWire
+import Synchronization
 import Testing
 
 @Suite("A store in PostgreSQL", .enabled(if: PostgreSQLCluster.isInstalled, Comment(rawValue: PostgreSQLCluster.reason)))
@@ -41,6 +43,70 @@ struct PostgreSQLRecordStoreTests {
         // Then
         #expect(try first.state(of: namespace) == second.state(of: namespace))
         #expect(try first.state(of: namespace).head == Revision(20))
+    }
+
+    @Test("A change of access rows waits for the transactions that were decided by the former ones, and no longer")
+    func accessOrder() throws {
+        // Given a transaction that has read the version, and is not committed
+        let (inside, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let store = try open()
+        let namespace = namespace
+        let journal = Mutex<[String]>([])
+        let ends = DispatchGroup()
+        let row = AccessRow(.revocation, name: "token:a", value: Array("{}".utf8))
+        DispatchQueue(label: "test.writer").async(group: ends) {
+            try? store.transaction(touching: { TransactionScope(namespaces: [namespace]) }) { transaction in
+                journal.withLock { $0.append("read") }
+                _ = try transaction.accessVersion()
+                inside.signal()
+                mayEnd.wait()
+                journal.withLock { $0.append("written") }
+            }
+        }
+        inside.wait()
+        // When another server changes a row
+        let other = try open()
+        DispatchQueue(label: "test.revoker").async(group: ends) {
+            try? other.transaction(touching: { TransactionScope(isWholeStore: true, changesAccess: true) }) { transaction in
+                journal.withLock { $0.append("revoked") }
+                try transaction.keep(row)
+            }
+        }
+        while try database.cluster.query("SELECT count(*) FROM pg_locks WHERE NOT granted", in: database.name) == "0" {}
+        // Then reads go on
+        #expect(try store.accessVersion().number == 0)
+        #expect(try other.accessRows().isEmpty)
+        mayEnd.signal()
+        ends.wait()
+        #expect(journal.withLock { $0 } == ["read", "written", "revoked"])
+        let seen = try store.transaction(touching: { TransactionScope(namespaces: [namespace]) }) {
+            (try $0.accessVersion(), try $0.accessChanges(after: AccessVersion(number: 0)))
+        }
+        #expect(seen.0.number == 1 && seen.1.rows == [row])
+    }
+
+    @Test("Transactions that change access rows without saying so beforehand are all stored")
+    func unforeseenAccess() throws {
+        let stores = [try open(), try open()]
+        let namespace = namespace
+        DispatchQueue.concurrentPerform(iterations: 2) { place in
+            for number in 0..<10 {
+                try? stores[place].transaction(touching: { TransactionScope(namespaces: [namespace]) }) { transaction in
+                    try transaction.keep(AccessRow(.revocation, name: "token:\(place)-\(number)", value: []))
+                }
+            }
+        }
+        #expect(try stores[0].accessVersion().number == 20)
+        #expect(try stores[1].accessRows().count == 20)
+    }
+
+    @Test func anotherHistoryHasOtherAccessRows() throws {
+        let store = try open()
+        try store.transaction { try $0.keep(AccessRow(.revocation, name: "token:a", value: [])) }
+        let version = try store.accessVersion()
+        try store.transaction { _ = try $0.rotateEpochs(seed: 5) }
+        let changes = try store.accessChanges(after: version)
+        #expect(changes.base == nil && changes.version > version && changes.rows.count == 1)
     }
 
     @Test func aNewerSchemaIsRefused() throws {

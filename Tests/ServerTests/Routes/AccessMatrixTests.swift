@@ -81,7 +81,7 @@ import Testing
             let disabled = try server.key(Self.all, isAdmin: true)
             var stored = disabled.stored
             stored.isDisabled = true
-            server.test.server.core?.access?.set(stored)
+            try server.test.server.core?.keep(stored)
             let expired = try server.key(Self.all, isAdmin: true, expires: 1)
             let unknown = "fk_aaaaaaaaaa_" + String(repeating: "0", count: 49)
             let credentials: [(String, String)?] = [

@@ -83,17 +83,24 @@ import Testing
             let (isUnderWay, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             core.committer.submit(
                 .access(
-                    then: { _ in },
+                    then: { (_: Committed<Void>) in },
                     { _ in
                         isUnderWay.signal()
                         mayEnd.wait()
+                        return .success(())
                     }))
             try await server.test.thread { _ in isUnderWay.wait() }
             async let reply = server.request(
                 "PUT", "/v1/shop/records/a/1", field, TestServer.json + [("If-None-Match", "*")], "1")
             while core.committer.waiting < 1 { await Task.yield() }
             // When its key is revoked in the same transaction, after it
-            core.committer.submit(.access(then: { _ in }, { _ in core.access?.remove(stored.id) }))
+            core.committer.submit(
+                .access(
+                    then: { (_: Committed<Void>) in },
+                    { work in
+                        try work.remove(.key, named: stored.id.text)
+                        return .success(())
+                    }))
             mayEnd.signal()
             // Then
             let refused = try await reply

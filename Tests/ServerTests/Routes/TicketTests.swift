@@ -89,7 +89,7 @@ import Testing
             #expect(reply.text.hasSuffix(#""expires":"\#(end)"}"#))
             // When the key is revoked between purchase and use
             let ticket = try await Self.ticket(server, key)
-            server.test.server.core?.access?.remove(stored.id)
+            try server.test.server.core?.forget(stored.id)
             // Then
             #expect(try await Self.status(server, Self.target(ticket)) == 401)
         }

@@ -25,7 +25,7 @@ import Testing
             try Schema.migrate(connection, from: Schema.check(connection, path: path), seed: 1)
             return connection
         }
-        return (StoreWriter(try open(), RowCache(limit: 1 << 20), LookupTimer()), try open())
+        return (StoreWriter(try open(), RowCache(limit: 1 << 20), LookupTimer(), AccessCounter()), try open())
     }
 
     private func submit(_ batch: WriteBatch, to writer: StoreWriter, at milliseconds: Int64 = 1) throws {

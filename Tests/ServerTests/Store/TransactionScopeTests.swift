@@ -100,13 +100,15 @@ struct TransactionScopeTests {
         }
         let all = [
             Submission.rotateEpochs(seed: 1) { _ in }, .compact(before: Timestamp(milliseconds: 0)) { _ in },
-            .access { _ in
-            } _: { _ in
-            },
         ]
         for submission in all {
             #expect(try scope(of: [submission]) == TransactionScope(isWholeStore: true, valueLimit: 1_000, room: 5_000))
         }
+        let access = Submission.access { (_: Committed<Void>) in
+        } _: { _ in
+            .success(())
+        }
+        #expect(try scope(of: [access]) == TransactionScope(isWholeStore: true, changesAccess: true, valueLimit: 1_000, room: 5_000))
         #expect(try scope(of: [.probe { _ in }]) == TransactionScope(valueLimit: 1_000, room: 5_000))
     }
 

@@ -23,7 +23,7 @@ struct AccessServer: Sendable {
         let key = AccessKey(using: &random)
         let stored = StoredKey(
             key, name: "test", rights: try Rights(json: Array(grants.utf8)), isAdmin: isAdmin, created: 0, expires: expires)
-        test.server.core?.access?.set(stored)
+        try test.server.core?.keep(stored)
         return (stored, ("Authorization", "Bearer " + String(decoding: key.token.exposed, as: UTF8.self)))
     }
 

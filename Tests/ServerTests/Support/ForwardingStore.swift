@@ -9,7 +9,10 @@ protocol ForwardingStore: RecordStore {
 
 extension ForwardingStore {
     func namespaces(limit: Int) throws(StoreError) -> [Namespace] { try reads.namespaces(limit: limit) }
-    func accessRows() throws(StoreError) -> [AccessRow] { try reads.accessRows() }
+    func accessVersion() throws(StoreError) -> AccessVersion { try reads.accessVersion() }
+    func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges {
+        try reads.accessChanges(after: version)
+    }
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try reads.state(of: namespace) }
     func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { try reads.counts(of: namespace) }
     func totals() throws(StoreError) -> StoreTotals { try reads.totals() }

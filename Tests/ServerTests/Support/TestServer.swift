@@ -23,10 +23,10 @@ struct TestServer: Sendable {
     }
 
     /// A server over an open store.
-    init(sharing store: SharedStore) throws {
+    init(sharing store: SharedStore, _ configuration: RecordServerConfiguration = RecordServerConfiguration()) throws {
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        server = RecordServer(RecordServerConfiguration(), sharing: store, logger: quiet)
+        server = RecordServer(configuration, sharing: store, logger: quiet)
         port = try server.start().port
     }
 

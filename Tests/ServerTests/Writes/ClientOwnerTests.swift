@@ -86,7 +86,7 @@ import Testing
         _ = try send(fixture, first, 1...2, nonces: 100)
         #expect(try problem(send(fixture, second, 3...3)) == .clientTaken)
         // When
-        holders.control.remove(id)
+        holders.control.forget(id)
         // Then the device goes on under its numbers, with another key
         #expect(try send(fixture, second, 2...3, nonces: 100).result.get().map(\.brief) == ["2 applied 2", "3 applied 3"])
         #expect(try owner(fixture)?.key == next && problem(send(fixture, third, 4...4)) == .clientTaken)
@@ -191,7 +191,7 @@ import Testing
                 (owners, numbers) = ([:], [:])
             case 1 where place < 3:
                 let gone = principals[place]
-                holders.control.remove(gone.key)
+                holders.control.forget(gone.key)
                 owners = owners.filter { $1 != gone.access.owner }
                 principals[place] = try holders.access(in: fixture.namespace)
             default:

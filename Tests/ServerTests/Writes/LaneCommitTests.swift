@@ -104,10 +104,11 @@ import Testing
             for number in 0..<60 {
                 if number == round {
                     committer.submit(
-                        .access { _ in
+                        .access { (_: Committed<Void>) in
                             isRevoked.store(true, ordering: .sequentiallyConsistent)
                             isAnswered.store(true, ordering: .sequentiallyConsistent)
                         } _: { _ in
+                            .success(())
                         })
                 }
                 committer.submit(
@@ -149,9 +150,10 @@ import Testing
         entered.wait()
         // When a key is revoked, and another lane has work
         committer.submit(
-            .access { _ in
+            .access { (_: Committed<Void>) in
                 journal.withLock { $0.append("revoked") }
             } _: { _ in
+                .success(())
             })
         committer.submit(write("after", in: namespaces[1], waits: false))
         #expect(committer.waiting == 2)

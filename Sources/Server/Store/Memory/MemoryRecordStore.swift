@@ -30,7 +30,11 @@ package final class MemoryRecordStore: RecordStore {
         content.withLock { Array($0.names.prefix(limit)) }
     }
 
-    package func accessRows() -> [AccessRow] { content.withLock { $0.accessRows } }
+    package func accessVersion() -> AccessVersion { content.withLock { $0.accessVersion() } }
+
+    package func accessChanges(after version: AccessVersion?) -> AccessChanges {
+        content.withLock { $0.accessChanges(after: version) }
+    }
 
     package func state(of namespace: Namespace) -> NamespaceState {
         content.withLock { $0.made(namespace)?.state ?? $0.unmade(namespace) }

@@ -6,7 +6,7 @@ final class MemoryRecordTransaction: RecordTransaction {
     private var generations: [Int64: Int64] = [:]
     private var namespaces: [Namespace: MemoryNamespace] = [:]
     private var made = 0
-    private var access: [AccessRow.Kind: [String: AccessRow]] = [:]
+    private var access = AccessTable()
     private var touched: [MemoryNamespaceTransaction] = []
     private var undo: [(MemoryRecordTransaction) -> Void] = []
 
@@ -18,7 +18,7 @@ final class MemoryRecordTransaction: RecordTransaction {
         fileprivate var generations: [Int64: Int64]
         fileprivate var namespaces: [Namespace: MemoryNamespace.Image]
         fileprivate var made: Int
-        fileprivate var access: [AccessRow.Kind: [String: AccessRow]]
+        fileprivate var access: AccessTable
     }
 
     var image: Image {
@@ -46,6 +46,7 @@ final class MemoryRecordTransaction: RecordTransaction {
     func run<Result>(_ body: (any RecordTransaction) throws -> Result) throws -> Result {
         do {
             let result = try body(self)
+            access.commit()
             for namespace in touched.map(\.namespace) {
                 namespace.commit()
                 // Its first write was undone.
@@ -58,6 +59,7 @@ final class MemoryRecordTransaction: RecordTransaction {
             for namespace in touched { namespace.namespace.rollBack() }
             touched.removeAll(keepingCapacity: true)
             while let step = undo.popLast() { step(self) }
+            access.rollBack()
             throw error
         }
     }
@@ -90,20 +92,13 @@ final class MemoryRecordTransaction: RecordTransaction {
 
     func touch() {}
 
-    /// The keys and revocations, by kind and name.
-    var accessRows: [AccessRow] {
-        access.values.flatMap(\.values).sorted { ($0.kind.rawValue, $0.name) < ($1.kind.rawValue, $1.name) }
-    }
+    func accessVersion() -> AccessVersion { access.version }
 
-    func keep(_ row: AccessRow) { set(row, row.kind, row.name) }
+    func accessChanges(after version: AccessVersion?) -> AccessChanges { access.changes(after: version) }
 
-    func remove(_ kind: AccessRow.Kind, named name: String) { set(nil, kind, name) }
+    func keep(_ row: AccessRow) { access.set(row, AccessRow.Name(row.kind, row.name)) }
 
-    private func set(_ row: AccessRow?, _ kind: AccessRow.Kind, _ name: String) {
-        let old = access[kind]?[name]
-        undo.append { $0.access[kind, default: [:]][name] = old }
-        access[kind, default: [:]][name] = row
-    }
+    func remove(_ kind: AccessRow.Kind, named name: String) { access.set(nil, AccessRow.Name(kind, name)) }
 
     func drop(_ name: Namespace) -> Bool {
         guard let namespace = namespaces.removeValue(forKey: name) else { return false }

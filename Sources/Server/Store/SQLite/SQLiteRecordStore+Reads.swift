@@ -13,18 +13,11 @@ extension SQLiteRecordStore {
         }
     }
 
-    package func accessRows() throws(StoreError) -> [AccessRow] {
-        try read { connection in
-            try connection.withStatement("SELECT kind, name, value FROM access ORDER BY kind, name") { row in
-                var rows: [AccessRow] = []
-                while try row.step() {
-                    // Rows of a later version mean nothing to this one.
-                    guard let kind = AccessRow.Kind(rawValue: row.text(0)) else { continue }
-                    rows.append(AccessRow(kind, name: row.text(1), value: row.bytes(2)))
-                }
-                return rows
-            }
-        }
+    package func accessVersion() -> AccessVersion { access.version }
+
+    package func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges {
+        let access = access
+        return try read { try $0.accessChanges(access) }
     }
 
     package func state(of namespace: Namespace) throws(StoreError) -> NamespaceState {
@@ -201,5 +194,22 @@ extension Connection {
             return ClientCache.Row(
                 id: row.int64(0), last: row.int64(1), day: row.optionalInt64(2), owner: row.optionalText(3).map(ClientOwner.init(text:)))
         }
+    }
+}
+
+extension Connection {
+    /// All access rows. The version is from before they are read, so that its holder learns of every later change.
+    func accessChanges(_ counter: AccessCounter) throws -> AccessChanges {
+        let version = counter.version
+        let rows = try withStatement("SELECT kind, name, value FROM access ORDER BY kind, name") { row in
+            var rows: [AccessRow] = []
+            while try row.step() {
+                // Rows of a later version mean nothing to this one.
+                guard let kind = AccessRow.Kind(rawValue: row.text(0)) else { continue }
+                rows.append(AccessRow(kind, name: row.text(1), value: row.bytes(2)))
+            }
+            return rows
+        }
+        return AccessChanges(after: nil, version: version, rows: rows)
     }
 }

@@ -14,6 +14,7 @@ package final class SQLiteRecordStore: RecordStore {
     private let readers: ReaderPool
     private let lookups: ReaderPool
     private let prefetcher: PagePrefetcher
+    let access = AccessCounter()
 
     /// Opens the directory's store, and makes both if they do not exist; the parent directory must exist.
     ///
@@ -34,7 +35,7 @@ package final class SQLiteRecordStore: RecordStore {
             let timer = LookupTimer()
             let connection = try Self.openWriter(path: path, seed: seed)
             identifier = try Schema.identifier(connection, path: path)
-            writer = Mutex(StoreWriter(connection, RowCache(limit: rowCacheBytes), timer))
+            writer = Mutex(StoreWriter(connection, RowCache(limit: rowCacheBytes), timer, access))
             prefetcher = PagePrefetcher(path: path, timer: timer)
             self.readers = try ReaderPool(path: path, count: max(readers, 1))
             self.lookups = try ReaderPool(path: path, count: max(lookups, 1))

@@ -5,6 +5,7 @@ internal import FreshetWire
 final class SQLiteRecordTransaction: RecordTransaction {
     let writer: StoreWriter
     var connection: Connection { writer.connection }
+    private(set) var changesAccess = false
 
     init(_ writer: StoreWriter) { self.writer = writer }
 
@@ -12,7 +13,12 @@ final class SQLiteRecordTransaction: RecordTransaction {
 
     func touch() throws { try connection.withStatement("UPDATE store SET touched = touched + 1") { try $0.run() } }
 
+    func accessVersion() -> AccessVersion { writer.access.version }
+
+    func accessChanges(after version: AccessVersion?) throws -> AccessChanges { try connection.accessChanges(writer.access) }
+
     func keep(_ row: AccessRow) throws {
+        changesAccess = true
         try connection.withStatement("INSERT OR REPLACE INTO access(kind, name, value) VALUES(?, ?, ?)") { statement in
             try statement.bind(1, row.kind.rawValue)
             try statement.bind(2, row.name)
@@ -22,6 +28,7 @@ final class SQLiteRecordTransaction: RecordTransaction {
     }
 
     func remove(_ kind: AccessRow.Kind, named name: String) throws {
+        changesAccess = true
         try connection.withStatement("DELETE FROM access WHERE kind = ? AND name = ?") { statement in
             try statement.bind(1, kind.rawValue)
             try statement.bind(2, name)

@@ -6,25 +6,30 @@ final class StoreWriter {
     let connection: Connection
     private let rowCache: RowCache
     private let timer: LookupTimer
+    let access: AccessCounter
     private let clients = ClientCache(limit: 4 << 20)
     private var namespaces: [Namespace: SQLiteNamespaceTransaction] = [:]
     /// The namespaces that the open transaction has used.
     private var touched: [SQLiteNamespaceTransaction] = []
 
-    init(_ connection: sending Connection, _ rowCache: sending RowCache, _ timer: LookupTimer) {
+    init(_ connection: sending Connection, _ rowCache: sending RowCache, _ timer: LookupTimer, _ access: AccessCounter) {
         self.connection = connection
         self.rowCache = rowCache
         self.timer = timer
+        self.access = access
     }
 
     func transaction<Result>(_ body: (any RecordTransaction) throws -> Result) throws -> Result {
         if namespaces.count > 1_000 { namespaces.removeAll() }
         do {
-            return try connection.transaction {
-                let result = try body(SQLiteRecordTransaction(self))
+            let transaction = SQLiteRecordTransaction(self)
+            let result = try connection.transaction {
+                let result = try body(transaction)
                 try flush()
                 return result
             }
+            if transaction.changesAccess { access.raise() }
+            return result
         } catch {
             forget()
             rowCache.forgetAll()

@@ -1,0 +1,81 @@
+import FreshetTrust
+
+/// What a server decides by: the policy of its configuration, a copy of the store's access rows, and the sessions that were
+/// opened by them. A pure value, but for the fetches of issuers' keys.
+struct AccessState: Sendable {
+    var policy: AccessPolicy
+    /// In the order of the verifier's issuers.
+    var issuers: [IssuerKeys]
+    private(set) var keys: KeyTable
+    var sessions = SessionTable()
+    var revocations = RevocationList()
+    var classes = RightsClasses()
+    /// That of the rows.
+    private(set) var version: AccessVersion
+
+    /// - Parameter rows: all rows of the store.
+    init(_ policy: AccessPolicy, _ issuers: [IssuerKeys], _ rows: AccessChanges) {
+        (self.policy, self.issuers, version) = (policy, issuers, rows.version)
+        keys = KeyTable(rows.rows)
+        takeRevocations(rows.rows)
+    }
+
+    /// Takes changes of the rows, unless it has them already or lacks earlier ones. Sessions are checked again before they are
+    /// used.
+    ///
+    /// Revocations are only ever added: each server forgets those that have expired by itself, and one that is yet to be
+    /// stored is in force already.
+    ///
+    /// - Returns: whether anything has changed that sessions depend on.
+    mutating func take(_ changes: AccessChanges) -> Bool {
+        guard changes.version > version, changes.base.map({ $0.history == version.history && $0 <= version }) ?? true else { return false }
+        version = changes.version
+        let generation = revocations.generation
+        if changes.base == nil {
+            keys = KeyTable(changes.rows, over: keys)
+            keysChanged()
+        } else if keys.take(changes) {
+            keysChanged()
+        }
+        takeRevocations(changes.rows)
+        return revocations.generation != generation
+    }
+
+    private mutating func keysChanged() {
+        sessions.forgetRefusals()
+        revocations.requireVerificationOfKeys()
+    }
+
+    private mutating func takeRevocations(_ rows: [AccessRow]) {
+        for row in rows where row.kind == .revocation {
+            guard let revocation = Revocation(row), revocations.revocation(of: revocation.target) != revocation else { continue }
+            // There are as many as there may be: the list refuses more, and so did the server that stored them.
+            _ = try? revocations.add(revocation)
+        }
+    }
+
+    // MARK: Sessions
+
+    /// The session of a credential that is known.
+    mutating func find(_ credential: [UInt8], at now: TimeReading) -> SessionTable.Lookup {
+        let known = sessions.find(credential, revocations: revocations, at: now)
+        keys.noteUse(known, at: now)
+        return known
+    }
+
+    /// Opens the session of a key.
+    mutating func openKey(_ credential: [UInt8], at now: TimeReading) -> SessionTable.Lookup {
+        do throws(SessionRefusal) {
+            let session = try keys.session(credential, generation: revocations.generation, at: now)
+            let opened = sessions.admit(session, for: credential, revocations: revocations, at: now)
+            keys.noteUse(opened, at: now)
+            return opened
+        } catch {
+            sessions.noteRefusal(error, of: credential, at: now)
+            return .refused(error)
+        }
+    }
+
+    /// The rows of the last uses that are not stored yet, each once; at most 1,000.
+    mutating func takeUnstoredUses() -> [AccessRow] { keys.takeUnstoredUses() }
+}
