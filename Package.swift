@@ -144,7 +144,7 @@ let package = Package(
         .target(
             name: "FreshetPostgreSQLStore",
             dependencies: [
-                "FreshetPostgreSQL", "FreshetServer", "FreshetWire", .product(name: "Logging", package: "swift-log"),
+                "FreshetPlatform", "FreshetPostgreSQL", "FreshetServer", "FreshetWire", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/PostgreSQLStore",
             exclude: ["README.md"],

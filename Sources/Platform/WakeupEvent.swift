@@ -14,4 +14,13 @@ package struct WakeupEvent: Sendable {
     }
 
     package func signal() { _ = eventfd_write(descriptor, 1) }
+
+    /// Makes the descriptor unreadable until the next ``signal()``.
+    package func reset() {
+        var count: eventfd_t = 0
+        _ = eventfd_read(descriptor, &count)
+    }
+
+    /// Closes the descriptor. Nothing may use the event any more.
+    package func close() { _ = Glibc.close(descriptor) }
 }

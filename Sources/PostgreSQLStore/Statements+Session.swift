@@ -37,6 +37,8 @@ extension Statement {
     static let shareAccess = Statement("share_access", "LOCK TABLE freshet.access IN ROW SHARE MODE")
     static let lockAccess = Statement("lock_access", "LOCK TABLE freshet.access IN EXCLUSIVE MODE")
 
+    static let notify = Statement("notify", "SELECT pg_notify('freshet', $1::text)")
+
     static let storeRow = Statement("store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store")
     static let lockStoreRow = Statement("lock_store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store FOR UPDATE")
     static let renewToken = Statement(

@@ -27,6 +27,10 @@ struct Serve: AsyncParsableCommand {
               freshet serve --port 0 --memory --test-faults
             """)
 
+    enum Switch: String, ExpressibleByArgument, CaseIterable {
+        case on, off
+    }
+
     /// The beginning of the line that states where the server listens.
     static let readyPrefix = "listening on "
 
@@ -79,6 +83,13 @@ struct Serve: AsyncParsableCommand {
             PGPASSWORD and so on. Takes a freshet that was built with the trait PostgreSQL.
             """, valueName: "uri"))
     var store: String?
+    @Option(
+        help: ArgumentHelp(
+            """
+            Whether the servers of a --store notify each other of their commits. 'off' goes with poolers that lend connections for \
+            transactions: a change that another server wrote then arrives within half a second. (default: on)
+            """, valueName: "on|off"))
+    var postgresNotify: Switch?
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
     @Flag(help: "The folder was restored from a back-up: give every namespace a new epoch. For the first start only.")
     var restored = false
@@ -153,6 +164,7 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("--require-keys goes with --data or --store, where the keys are, and not with --memory")
         }
         guard store == nil || !memory else { throw ValidationError("one of these: --store, --memory") }
+        guard postgresNotify == nil || store != nil else { throw ValidationError("--postgres-notify goes with --store") }
         guard store == nil || data == Self.defaultData else { throw ValidationError("one of these: --store, --data") }
         guard !(testFaults && store != nil) else { throw ValidationError("--test-faults goes without --store") }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
@@ -213,8 +225,10 @@ struct Serve: AsyncParsableCommand {
         LargeAllocations.returnWhenReleased()
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()
-        let shared = try store.map { uri throws(CommandFailure) in try StoreLocation(uri).shared(isRestored: restored) }
         let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
+        let shared = try store.map { [listens = postgresNotify != .off] uri throws(CommandFailure) in
+            try StoreLocation(uri).shared(listens: listens, logger: logger)
+        }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         do throws(RecordServerError) {
             if testFaults {

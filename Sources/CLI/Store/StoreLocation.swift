@@ -1,10 +1,9 @@
 import FreshetServer
+import Logging
 
 #if PostgreSQL
-import FreshetPlatform
 import FreshetPostgreSQL
 import FreshetPostgreSQLStore
-import FreshetWire
 #endif
 
 /// A store that several servers may share, named by a URI.
@@ -27,17 +26,9 @@ struct StoreLocation {
 
     /// Opens the store for a server.
     ///
-    /// - Parameter isRestored: whether every namespace gets a new epoch.
-    func shared(isRestored: Bool) throws(CommandFailure) -> SharedStore {
-        let store = try open()
-        if isRestored {
-            do throws(StoreError) {
-                _ = try GroupCommit.commit(
-                    [.rotateEpochs(seed: PostgreSQLRecordStore.systemRandom()) { _ in }], to: store,
-                    at: Timestamp(milliseconds: SystemClock.wallMilliseconds), editLimit: 1 << 20)
-            } catch { throw CommandFailure(error) }
-        }
-        return SharedStore(store, NoAnnouncements())
+    /// - Parameter listens: whether the servers notify each other of their commits.
+    func shared(listens: Bool, logger: Logger) throws(CommandFailure) -> SharedStore {
+        try open().shared(listens: listens, logger: logger)
     }
 
     func inspect() throws(CommandFailure) -> PostgreSQLRecordStore.Inspection {
@@ -50,7 +41,7 @@ struct StoreLocation {
             "this freshet was built without PostgreSQL: build it with 'swift build -c release --product freshet --traits PostgreSQL'")
     }
 
-    func shared(isRestored: Bool) throws(CommandFailure) -> SharedStore { throw CommandFailure(.software, Self.supported) }
+    func shared(listens: Bool, logger: Logger) throws(CommandFailure) -> SharedStore { throw CommandFailure(.software, Self.supported) }
     #endif
 }
 

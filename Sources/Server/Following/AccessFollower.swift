@@ -12,6 +12,8 @@ final class AccessFollower: AccessCopy {
 
     private struct State {
         var isReading = false
+        /// Whether another comparison has to follow the one in progress, which may have read the store too early.
+        var mustReadAgain = false
         var readAt: Int64?
     }
 
@@ -55,6 +57,16 @@ final class AccessFollower: AccessCopy {
         if isDue { read() }
     }
 
+    /// Compares the copy with the store now, if it is of an earlier version than that which another server has announced.
+    func announced(_ version: AccessVersion) {
+        guard version > access.version else { return }
+        let begins = state.withLock { state in
+            (state.mustReadAgain, state.isReading) = (state.isReading, true)
+            return !state.mustReadAgain
+        }
+        if begins { read() }
+    }
+
     private func read() {
         later { [weak self] in
             guard let self else { return }
@@ -65,7 +77,25 @@ final class AccessFollower: AccessCopy {
                 // The next one tries again.
                 logger.error("keys and revocations could not be compared with the store", metadata: ["error": "\(error)"])
             }
-            state.withLock { $0.isReading = false }
+            let again = state.withLock { state in
+                defer { state.mustReadAgain = false }
+                state.isReading = state.mustReadAgain
+                return state.isReading
+            }
+            if again { read() }
         }
+    }
+}
+
+/// An ``AccessFollower`` whose server announces its changes to the others.
+struct AnnouncedAccess: AccessCopy {
+    let copy: AccessFollower
+    let follower: StoreFollower
+
+    func follow(_ transaction: any RecordTransaction) throws { try copy.follow(transaction) }
+
+    func take(_ changes: AccessChanges) {
+        copy.take(changes)
+        follower.changedAccess(changes.version)
     }
 }

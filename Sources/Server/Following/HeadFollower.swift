@@ -18,6 +18,8 @@ package struct HeadFollower: Hashable, Sendable {
         case lost
         /// This server has committed and published.
         case committed([HeadMessage.Head])
+        /// This server has made a version of keys and revocations.
+        case changedAccess(AccessVersion)
         /// The message has been sent: another may follow.
         case sent
         /// A message has arrived, from any server.
@@ -34,6 +36,8 @@ package struct HeadFollower: Hashable, Sendable {
         case send(HeadMessage)
         /// Reads the changes of the namespace up to the position, if there is a feed that is behind it.
         case follow(HeadMessage.Head)
+        /// Reads the keys and revocations, if those of the server are of an earlier version.
+        case followAccess(AccessVersion)
         /// Follows all namespaces with feeds to the store's positions, and then reports `reconciled`.
         case reconcile
     }
@@ -75,6 +79,10 @@ package struct HeadFollower: Hashable, Sendable {
     private var waiting: [Namespace: Cursor] = [:]
     /// Whether more than fit have waited.
     private var isPartial = false
+    /// The latest version of keys and revocations that this server has made. Each message has it, so that none has to be sent
+    /// again.
+    private var access: AccessVersion?
+    private var announcesAccess = false
     /// The message that is being sent. If the connection is lost, its heads wait again.
     private var inFlight: HeadMessage?
     /// Whether a reconciliation is in progress.
@@ -111,9 +119,12 @@ package struct HeadFollower: Hashable, Sendable {
         case .committed(let heads):
             for head in heads { wait(head) }
             return send(now)
+        case .changedAccess(let version):
+            (access, announcesAccess) = (max(version, access ?? version), true)
+            return send(now)
         case .sent:
             inFlight = nil
-            return waiting.isEmpty && !isPartial ? [] : send(now)
+            return send(now)
         case .received(let message): return receive(message, now)
         case .reconciled:
             isReconciling = false
@@ -131,7 +142,7 @@ package struct HeadFollower: Hashable, Sendable {
             }
             return []
         }
-        let follows = message.heads.prefix(Self.mostHeads).map(Action.follow)
+        let follows = (message.access.map { [Action.followAccess($0)] } ?? []) + message.heads.prefix(Self.mostHeads).map(Action.follow)
         return message.isPartial || message.heads.count > Self.mostHeads ? follows + reconcile(now) : follows
     }
 
@@ -157,6 +168,7 @@ package struct HeadFollower: Hashable, Sendable {
         guard let lost = inFlight else { return }
         inFlight = nil
         if lost.isPartial { isPartial = true }
+        if lost.access != nil { announcesAccess = true }
         for head in lost.heads where waiting[head.namespace] == nil { wait(head) }
     }
 
@@ -173,11 +185,11 @@ package struct HeadFollower: Hashable, Sendable {
 
     /// Sends the waiting heads, if a message can be sent and there is a reason to.
     private mutating func send(_ now: Int64, isHeartbeat: Bool = false) -> [Action] {
-        guard case .up = link, inFlight == nil, isHeartbeat || isPartial || !waiting.isEmpty else { return [] }
+        guard case .up = link, inFlight == nil, isHeartbeat || isPartial || announcesAccess || !waiting.isEmpty else { return [] }
         lastSent += 1
         let heads = waiting.sorted { $0.key < $1.key }.map { HeadMessage.Head($0.key, $0.value) }
-        let message = HeadMessage(sender: sender, number: lastSent, heads: heads, isPartial: isPartial)
-        (waiting, isPartial, inFlight, sentAt) = ([:], false, message, now)
+        let message = HeadMessage(sender: sender, number: lastSent, heads: heads, isPartial: isPartial, access: access)
+        (waiting, isPartial, announcesAccess, inFlight, sentAt) = ([:], false, false, message, now)
         return [.send(message)]
     }
 

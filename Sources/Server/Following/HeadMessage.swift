@@ -22,8 +22,11 @@ package struct HeadMessage: Hashable, Sendable {
     package var heads: [Head]
     /// Whether the sender had more heads than fit, so that receivers have to compare all of theirs with the store.
     package var isPartial: Bool
+    /// The latest version of keys and revocations that a transaction of the sender has made; `nil` if none has.
+    package var access: AccessVersion?
 
-    package init(sender: UInt64, number: Int64, heads: [Head], isPartial: Bool) {
+    package init(sender: UInt64, number: Int64, heads: [Head], isPartial: Bool, access: AccessVersion? = nil) {
+        self.access = access
         self.sender = sender
         self.number = number
         self.heads = heads

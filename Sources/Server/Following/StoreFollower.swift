@@ -22,6 +22,8 @@ final class StoreFollower: Sendable {
     private struct State {
         var follower: HeadFollower
         var isStopped = false
+        /// Counts the connections: what a former one delivers late has no effect.
+        var connections = 0
     }
 
     /// How many namespaces are compared before other reads have their turn.
@@ -30,18 +32,23 @@ final class StoreFollower: Sendable {
     private let announcements: any CommitAnnouncements
     private let feeds: FeedRegistry<FeedReader>
     private let source: FeedSource
+    private let onAccess: @Sendable (AccessVersion) -> Void
     private let now: @Sendable () -> Int64
     private let logger: Logger
     private let state: Mutex<State>
 
-    /// - Parameter now: monotonic milliseconds.
+    /// - Parameters:
+    ///   - now: monotonic milliseconds.
+    ///   - onAccess: gets the versions of keys and revocations that other servers announce.
     init(
         _ announcements: any CommitAnnouncements, _ feeds: FeedRegistry<FeedReader>, _ source: FeedSource, sender: UInt64,
-        now: @escaping @Sendable () -> Int64, logger: Logger
+        now: @escaping @Sendable () -> Int64, logger: Logger,
+        onAccess: @escaping @Sendable (AccessVersion) -> Void
     ) {
         self.announcements = announcements
         self.feeds = feeds
         self.source = source
+        self.onAccess = onAccess
         self.now = now
         self.logger = logger
         state = Mutex(State(follower: HeadFollower(sender: sender, now: now())))
@@ -57,6 +64,9 @@ final class StoreFollower: Sendable {
         handle(.committed(commits.map { HeadMessage.Head($0.namespace, $0.cursor) }))
     }
 
+    /// Takes a version of keys and revocations that this server has made.
+    func changedAccess(_ version: AccessVersion) { handle(.changedAccess(version)) }
+
     /// Call every ``HeadFollower/tick`` milliseconds.
     func timePassed() { handle(.tick) }
 
@@ -71,11 +81,23 @@ final class StoreFollower: Sendable {
         let actions = state.withLock { $0.isStopped ? [] : $0.follower.handle(event, now: now) }
         for action in actions {
             switch action {
-            case .connect: announcements.connect { [weak self] event in self?.handle(event) }
+            case .connect: connect()
             case .send(let message): announcements.send(message)
+            case .followAccess(let version): onAccess(version)
             case .follow(let head): feeds.follow(head.namespace, to: head.position)
             case .reconcile: reconcile(feeds.followed[...])
             }
+        }
+    }
+
+    private func connect() {
+        let number = state.withLock { state in
+            state.connections += 1
+            return state.connections
+        }
+        announcements.connect { [weak self] event in
+            guard let self, state.withLock({ $0.connections }) == number else { return }
+            handle(event)
         }
     }
 

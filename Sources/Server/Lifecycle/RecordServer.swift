@@ -52,7 +52,7 @@ public final class RecordServer: Sendable {
     }
 
     /// Creates a server over an open store, which several may share. The store stays open when the server stops; the
-    /// configuration's `storage` and `isRestored` have no effect.
+    /// configuration's `storage` has no effect.
     package init(
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), sharing store: SharedStore,
         environment: ServerEnvironment = .system, logger: Logger = Logger(label: "freshet.server")

@@ -57,7 +57,7 @@ public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertibl
         }
     }
 
-    init(_ error: StoreError) {
+    package init(_ error: StoreError) {
         switch error {
         case .missingDirectory(let path), .notADirectory(let path), .readOnly(let path, _):
             self = .directoryUnusable(path: path, reason: error.description)

@@ -174,11 +174,12 @@ final class ServerInstance: Sendable {
     private static func open(
         _ configuration: RecordServerConfiguration, sharing shared: SharedStore?, _ environment: ServerEnvironment
     ) throws(StoreError) -> any RecordStore {
-        if let shared { return shared.store }
         let store: any RecordStore =
-            switch configuration.storage {
-            case .memory: MemoryRecordStore(seed: environment.random())
-            case .directory(let path): try SQLiteRecordStore(directory: path, seed: environment.random(), lookups: configuration.loops)
+            switch (shared, configuration.storage) {
+            case (let shared?, _): shared.store
+            case (nil, .memory): MemoryRecordStore(seed: environment.random())
+            case (nil, .directory(let path)):
+                try SQLiteRecordStore(directory: path, seed: environment.random(), lookups: configuration.loops)
             }
         guard configuration.isRestored else { return store }
         let rotation = Submission.rotateEpochs(seed: environment.random()) { _ in }

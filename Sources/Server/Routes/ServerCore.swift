@@ -78,24 +78,27 @@ final class ServerCore: Sendable {
         let feeds = FeedRegistry<FeedReader>(
             limits: settings.feed, metrics: metrics.feed, source: source,
             deliver: { delivery in metrics.deliver(delivery, from: identifier, edge) })
-        let follower = announcements.map {
-            StoreFollower(
-                $0, feeds, source, sender: environment.random(), now: { environment.monotonicNanoseconds() / 1_000_000 }, logger: logger)
-        }
-        self.follower = follower
         let accessFollower = access.map { access in
             AccessFollower(access, store, later: source.later, logger: logger) {
                 feeds.end { reader in reader.session.map(access.hasEnded) ?? false }
             }
         }
         self.accessFollower = accessFollower
+        let follower = announcements.map {
+            StoreFollower(
+                $0, feeds, source, sender: environment.random(), now: { environment.monotonicNanoseconds() / 1_000_000 }, logger: logger,
+                onAccess: { version in accessFollower?.announced(version) })
+        }
+        self.follower = follower
+        var copy: (any AccessCopy)? = accessFollower
+        if let accessFollower, let follower { copy = AnnouncedAccess(copy: accessFollower, follower: follower) }
         let creations = NamespaceCreations(lanes: store.lanes)
         self.creations = creations
         var configuration = Committer.Configuration()
         configuration.editLimit = settings.editLimit
         configuration.quotas = settings.quotas
         committer = Committer(
-            store: store, access: accessFollower, configuration: configuration,
+            store: store, access: copy, configuration: configuration,
             clock: { Timestamp(milliseconds: environment.wallMilliseconds()) },
             now: environment.monotonicNanoseconds,
             onFailure: { error in

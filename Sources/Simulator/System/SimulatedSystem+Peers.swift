@@ -104,6 +104,8 @@ extension SimulatedSystem {
             switch action {
             case .connect: connect(server)
             case .send(let message): send(message, server)
+            // The simulated servers have one configuration, and no keys.
+            case .followAccess: break
             case .follow(let head): if head.namespace == shared.namespace { follow(head.position, server) }
             case .reconcile where bug == .skipReconciliation && event == .established: handle(.reconciled, server)
             case .reconcile: push(.peer(server.process, .reconcile), after: delay(3))
