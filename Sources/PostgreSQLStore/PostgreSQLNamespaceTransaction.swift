@@ -3,19 +3,16 @@ internal import FreshetPostgreSQL
 internal import FreshetServer
 internal import FreshetWire
 
-/// One namespace within a write transaction: a draft in memory, and a connection for what the transaction's scope did not name.
+/// One namespace within a write transaction, which holds the lock of its row if it has one: a draft in memory, and a connection for what the transaction's scope did not name.
 final class PostgreSQLNamespaceTransaction: NamespaceTransaction {
     let draft: NamespaceDraft
     private let connection: Connection
-    /// Whether the transaction holds the lock of the namespace's row, or the namespace has none.
-    private var isLocked: Bool
     /// How many outcomes beyond the required ones a device may have, so that not every batch has to remove some.
     private static let removalInterval: Int64 = 200
 
-    init(_ draft: NamespaceDraft, _ connection: Connection, isLocked: Bool = true) {
+    init(_ draft: NamespaceDraft, _ connection: Connection) {
         self.draft = draft
         self.connection = connection
-        self.isLocked = isLocked
     }
 
     var state: NamespaceState { draft.row.state }
@@ -63,34 +60,18 @@ final class PostgreSQLNamespaceTransaction: NamespaceTransaction {
     }
 
     func put(_ content: Content, at key: RecordKey, over existing: ExistingRow?, _ metadata: WriteMetadata) throws -> Revision {
-        try lock()
         return try draft.put(content, at: key, over: existing, metadata)
     }
 
     func delete(_ key: RecordKey, _ existing: ExistingRow, _ metadata: WriteMetadata) throws -> Revision {
-        try lock()
         return try draft.put(nil, at: key, over: existing, metadata)
     }
 
     func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision {
-        try lock()
         return try draft.invalidate(scope, at: time)
     }
 
     func atomically<Result>(_ body: () throws -> Result) throws -> Result { try draft.atomically(body) }
-
-    /// Locks the row if it was only read so far. If it has changed since, the transaction has to run again.
-    private func lock() throws {
-        guard !isLocked else { return }
-        var parameters = Parameters()
-        parameters.add(array: [draft.name.name])
-        let locked = try connection.run(.lockNamespaces, parameters, by: .patient)
-        let rows = try connection.run(.state, Parameters(of: draft.name), by: .patient)
-        guard locked.count == 1, try NamespaceRow(counted: draft.name, rows, 0).state == draft.row.state else {
-            throw PostgreSQLError(.collision, "the namespace \(draft.name) has changed since it was read")
-        }
-        isLocked = true
-    }
 
     // MARK: Clients
 
@@ -115,7 +96,6 @@ final class PostgreSQLNamespaceTransaction: NamespaceTransaction {
 
     func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, owner: ClientOwner?, settled: Int64, at time: Timestamp) throws {
         guard let last = outcomes.last?.number else { return }
-        try lock()
         let known = try row(of: client)
         var row = known ?? NamespaceDraft.Client()
         row.last = last

@@ -9,13 +9,12 @@ extension PostgreSQLRecordTransaction {
         return try connection.run(.drop, Parameters(of: namespace), by: .patient).int64(0, 0) > 0
     }
 
-    func rotateEpochs(seed: UInt64) throws -> [Namespace] {
+    func rotateEpochs(seed: UInt64) throws {
         try flush()
         var parameters = Parameters()
         // Without a token the epochs would be the bases.
         parameters.add(seed == 0 ? 1 : Int64(bitPattern: seed))
         _ = try connection.run(.rotate, parameters, by: .patient)
-        return try takeUnlocked(connection.run(.allNamespaces, by: .patient))
     }
 
     func renewEpoch(of namespace: Namespace, seed: UInt64) throws -> Bool {

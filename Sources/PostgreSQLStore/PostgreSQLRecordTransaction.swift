@@ -158,15 +158,5 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
         namespaces.removeAll()
         latest = nil
     }
-
-    /// Takes namespaces that were read without a lock, of which most will not be written.
-    func takeUnlocked(_ rows: QueryResult) throws -> [Namespace] {
-        try (0..<rows.count).map { row in
-            let name = try Namespace(rows.text(row, 14))
-            let draft = NamespaceDraft(name, try NamespaceRow(counted: name, rows, row))
-            namespaces[name] = PostgreSQLNamespaceTransaction(draft, connection, isLocked: false)
-            return name
-        }
-    }
 }
 #endif

@@ -14,15 +14,8 @@ extension Statement {
         SELECT count(*) FROM gone
         """)
 
+    /// One row, however many namespaces there are.
     static let rotate = Statement("rotate", "UPDATE freshet.store SET token = $1::bigint, ordinal = ordinal + 1")
-
-    static let allNamespaces = Statement(
-        "all_namespaces",
-        """
-        SELECT s.seed, s.token, NULL::bigint, n.id, n.base, n.head, n.forgotten, n.records, n.bytes,
-            n.tombstones, n.invalidations, n.clients, n.outcomes, n.outcome_bytes, n.name
-        FROM freshet.store s CROSS JOIN freshet.namespace n ORDER BY n.name
-        """)
 
     static let renewBase = Statement("renew_base", "UPDATE freshet.namespace SET base = $2::text WHERE name = $1::text")
 

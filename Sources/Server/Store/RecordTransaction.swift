@@ -10,8 +10,7 @@ package protocol RecordTransaction: AnyObject {
     func drop(_ namespace: Namespace) throws -> Bool
 
     /// Gives every namespace, made or not, a new epoch: for a back-up that was restored. `seed` is random.
-    /// - Returns: the namespaces that exist, by name.
-    func rotateEpochs(seed: UInt64) throws -> [Namespace]
+    func rotateEpochs(seed: UInt64) throws
 
     /// Gives one namespace a new epoch and keeps its records. `seed` is random.
     /// - Returns: whether the namespace exists; if not, nothing changes.

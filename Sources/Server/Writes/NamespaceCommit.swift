@@ -59,6 +59,9 @@ struct CommitLog {
         }
     }
 
+    /// Forgets the changes so far, since the histories of all namespaces have ended.
+    mutating func endAll() { (commits, places) = ([], [:]) }
+
     mutating func reset(_ namespace: Namespace, cursor: Cursor, replaced: Epoch? = nil) {
         // No reader may see the changes that the old history had gained in this group.
         if let place = places[namespace] { (commits[place].changes, commits[place].batches) = ([], []) }

@@ -98,17 +98,15 @@ extension Submission {
         }
     }
 
-    /// Gives every namespace a new epoch, after a back-up was restored. The result is the number of namespaces. `seed`
-    /// is random.
+    /// Gives every namespace a new epoch, after a back-up was restored. `seed` is random. Servers that run meanwhile learn of it
+    /// when they compare their feeds with the store.
     package static func rotateEpochs(
-        seed: UInt64, then completion: @escaping @Sendable (Committed<Int>) -> Void
+        seed: UInt64, then completion: @escaping @Sendable (Committed<Void>) -> Void
     ) -> Submission {
         Submission(then: completion) { context in
-            let namespaces = try context.transaction.rotateEpochs(seed: seed)
-            for namespace in namespaces {
-                context.log.reset(namespace, cursor: try context.transaction.namespace(namespace).state.cursor)
-            }
-            return Committed(.success(namespaces.count), nil)
+            try context.transaction.rotateEpochs(seed: seed)
+            context.log.endAll()
+            return Committed(.success(()), nil)
         }
     }
 

@@ -104,7 +104,7 @@ struct PostgreSQLRecordStoreTests {
         let store = try open()
         try store.transaction { try $0.keep(AccessRow(.revocation, name: "token:a", value: [])) }
         let version = try store.accessVersion()
-        try store.transaction { _ = try $0.rotateEpochs(seed: 5) }
+        try store.transaction { try $0.rotateEpochs(seed: 5) }
         let changes = try store.accessChanges(after: version)
         #expect(changes.base == nil && changes.version > version && changes.rows.count == 1)
     }
@@ -174,7 +174,7 @@ struct PostgreSQLRecordStoreTests {
         // Given
         let store = try open()
         _ = try store.put("a/1", in: namespace)
-        try store.transaction { _ = try $0.rotateEpochs(seed: 5) }
+        try store.transaction { try $0.rotateEpochs(seed: 5) }
         _ = try store.put("a/1", in: namespace)
         // When
         try database.cluster.query("UPDATE freshet.store SET ordinal = ordinal - 1", in: database.name)

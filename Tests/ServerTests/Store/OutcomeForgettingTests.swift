@@ -88,7 +88,7 @@ import Testing
         _ = try fixture.batch([Write(1, "a/1", .put(json: "1")), Write(2, "a/1", .increment(""))], at: 10 * Self.day)
         #expect(try forget(before: 11, in: fixture).outcomes == 2)
         // When
-        _ = try fixture.commit { .rotateEpochs(seed: 7, then: $0) }.result.get()
+        try fixture.commit { .rotateEpochs(seed: 7, then: $0) }.result.get()
         let batch = try WriteBatch(
             client: ClientIdentifier("phone"), epoch: fixture.cursor(0).epoch, resume: true,
             writes: [Write(2, "a/1", .increment("")), Write(3, "a/1", .increment(""))])

@@ -20,7 +20,7 @@ import Testing
         let store = try open("a", seed: 2)
         let namespace = try Namespace("shop")
         let epoch = try store.state(of: namespace).epoch
-        _ = try store.transaction { try $0.rotateEpochs(seed: 3) }
+        try store.transaction { try $0.rotateEpochs(seed: 3) }
         // Then
         #expect(try store.identifier == first && store.state(of: namespace).epoch != epoch)
         #expect(try open("b", seed: 2).identifier != first)

@@ -58,7 +58,7 @@ import Testing
         let fixture = try StoreFixture(kind)
         let old = try fixture.cursor(0).epoch
         let delayed = try batch(of: old, Write(1, "a/1", .put(json: "\"of before\"")))
-        _ = try fixture.commit { .rotateEpochs(seed: 7, then: $0) }.result.get()
+        try fixture.commit { .rotateEpochs(seed: 7, then: $0) }.result.get()
         let present = try fixture.cursor(0).epoch
         // When
         let refused = try fixture.commit { .batch(delayed, in: fixture.namespace, then: $0) }

@@ -112,17 +112,15 @@ final class MemoryRecordTransaction: RecordTransaction {
         return true
     }
 
-    func rotateEpochs(seed: UInt64) -> [Namespace] {
+    func rotateEpochs(seed: UInt64) {
         let old = source
         undo.append { $0.source = old }
         source = EpochSource(seed: seed)
-        let names = namespaces.keys.sorted()
-        for name in names {
+        for name in namespaces.keys.sorted() {
             guard let namespace = namespaces[name] else { continue }
             touched.append(MemoryNamespaceTransaction(namespace) { _ in })
             namespace.setEpoch(unmade(name).epoch)
         }
-        return names
     }
 
     func renewEpoch(of name: Namespace, seed: UInt64) -> Bool {

@@ -49,7 +49,7 @@ final class SQLiteRecordTransaction: RecordTransaction {
         return true
     }
 
-    func rotateEpochs(seed: UInt64) throws -> [Namespace] {
+    func rotateEpochs(seed: UInt64) throws {
         try writer.flush()
         writer.forget()
         try run("UPDATE store SET seed = ?", Int64(bitPattern: seed))
@@ -59,7 +59,6 @@ final class SQLiteRecordTransaction: RecordTransaction {
             return names
         }
         for name in names { try set(NamespaceState.unmade(name, connection).epoch, of: name) }
-        return names
     }
 
     func renewEpoch(of namespace: Namespace, seed: UInt64) throws -> Bool {
