@@ -25,15 +25,7 @@ extension PostgreSQLRecordStore {
     }
 
     package func totals() throws(StoreError) -> StoreTotals {
-        try read { connection in
-            let rows = try connection.run(.totals, by: .patient)
-            var totals = StoreTotals()
-            totals.namespaces = Int(try rows.int64(0, 0))
-            totals.records = Int(try rows.int64(0, 1))
-            totals.bytes = Int(try rows.int64(0, 2))
-            totals.counts = try NamespaceCounts(rows, 0, from: 3)
-            return totals
-        }
+        try read { try StoreTotals($0.run(.totals, by: .patient)) }
     }
 
     package func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try counted(namespace).state }
@@ -220,6 +212,17 @@ extension Parameters {
     init(of namespace: Namespace, for client: ClientIdentifier?) {
         self.init(of: namespace)
         add(client?.text)
+    }
+}
+
+extension StoreTotals {
+    /// Reads the row of ``Statement/totals``.
+    init(_ rows: QueryResult) throws {
+        self.init()
+        namespaces = Int(try rows.int64(0, 0))
+        records = Int(try rows.int64(0, 1))
+        bytes = Int(try rows.int64(0, 2))
+        counts = try NamespaceCounts(rows, 0, from: 3)
     }
 }
 #endif

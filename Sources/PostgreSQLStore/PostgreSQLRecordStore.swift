@@ -72,6 +72,16 @@ package final class PostgreSQLRecordStore: RecordStore {
         } catch { throw StoreError.from(error, label: label) }
     }
 
+    /// What the store at a URI holds; `nil` if the database has no schema, or that of another version. Changes nothing.
+    package static func totals(uri: String) throws(StoreError) -> StoreTotals? {
+        var label = "the store"
+        do {
+            let settings = try ConnectionSettings(uri: uri)
+            label = settings.label
+            return try StoreDatabase(settings) { 0 }.totals()
+        } catch { throw StoreError.from(error, label: label) }
+    }
+
     /// A database as ``inspect(uri:)`` found it.
     package struct Inspection: Hashable, Sendable {
         /// Names the database, without user and password.
@@ -84,6 +94,9 @@ package final class PostgreSQLRecordStore: RecordStore {
         package var serverVersion: Int
         /// Whether the connection is encrypted.
         package var isEncrypted: Bool
+
+        /// Whether the schema is that of this program.
+        package var isReady: Bool { schema == latestSchema }
     }
 
     /// The network is between.

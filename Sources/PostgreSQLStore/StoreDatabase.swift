@@ -41,12 +41,24 @@ final class StoreDatabase: Sendable {
 
     /// Looks at the database, and changes nothing.
     func inspect() throws -> PostgreSQLRecordStore.Inspection {
-        let (connection, _) = try connect()
-        let found = try Schema.version(connection, by: Deadline(after: Self.patience))
-        guard found <= Schema.version else { throw StoreError.newerSchema(path: label, found: found, known: Schema.version) }
+        let connection = try connect().0
+        let found = try schema(connection)
         return PostgreSQLRecordStore.Inspection(
             label: label, schema: found, latestSchema: Schema.version, serverVersion: connection.serverVersion,
             isEncrypted: connection.isEncrypted)
+    }
+
+    /// Counts what the store holds, and changes nothing; `nil` if it has no schema of this version.
+    func totals() throws -> StoreTotals? {
+        let connection = try connect().0
+        guard try schema(connection) == Schema.version else { return nil }
+        return try StoreTotals(connection.run(.totals, by: .patient))
+    }
+
+    private func schema(_ connection: Connection) throws -> Int64 {
+        let found = try Schema.version(connection, by: .patient)
+        guard found <= Schema.version else { throw StoreError.newerSchema(path: label, found: found, known: Schema.version) }
+        return found
     }
 
     private func connect() throws -> (Connection, ServerPlace) {

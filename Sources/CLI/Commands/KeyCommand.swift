@@ -14,12 +14,13 @@ struct KeyCommand: AsyncParsableCommand {
         discussion: """
             A server that is started with --require-keys answers only requests with a key. A process that can open its admin socket
             makes keys without one. An administrator's key may do everything and make others, also from other machines. Without
-            a socket, the first one is made in the server's folder while the server does not run.
+            a socket, the first one is made in the server's folder while the server does not run, or in the servers' store.
 
             EXAMPLES
               freshet serve --require-keys --admin-socket ./admin.sock
               freshet key create --admin-socket ./admin.sock --name till --allow 'shop:articles:read' --out till.key
               freshet key create --data ./freshet-data --name operator --admin --out operator.key
+              freshet key create --store postgres://freshet@db.example/freshet --name operator --admin --out operator.key
               freshet key create --token-file operator.key --name backend --allow 'shop:orders/*:read,write' --expires 90d
               freshet key list --token-file operator.key
               freshet key rotate ID --token-file operator.key --overlap 7d
@@ -72,11 +73,17 @@ struct KeyCreate: AsyncParsableCommand {
         help: ArgumentHelp("Make it in the folder of a server that does not run, instead of asking a server.", valueName: "folder"),
         completion: .directory)
     var data: String?
+    @Option(
+        help: ArgumentHelp(
+            "Make it in a store in PostgreSQL, instead of asking a server. Servers that run accept it within half a second.",
+            valueName: "uri"))
+    var store: String?
     @OptionGroup var secret: SecretOutput
     @OptionGroup var options: RemoteOptions
 
     func validate() throws {
         guard admin || !allow.isEmpty else { throw ValidationError("a key without --allow and --admin could do nothing: add one of them") }
+        guard data == nil || store == nil else { throw ValidationError("one of these: --data, --store") }
         for text in allow where AllowArgument(text) == nil { throw ValidationError("--allow takes \(AllowArgument.form), not '\(text)'") }
         if let expires, DurationArgument(expires) == nil {
             throw ValidationError("--expires takes \(DurationArgument.form), not '\(expires)'")
@@ -98,13 +105,14 @@ struct KeyCreate: AsyncParsableCommand {
         writer.boolean(admin)
         if let end { writer.member("expires", end) }
         writer.endObject()
-        if let data {
-            let key: (id: String, token: String)
-            do { key = try OfflineKeys.make(inDirectory: data, request: writer.bytes, now: now) } catch {
-                throw CommandFailure(offline: error)
-            }
-            return try secret.show(key.token, id: key.id)
-        }
+        let location = try store.map { uri throws(CommandFailure) in try StoreLocation(uri) }
+        let offline: (id: String, token: String)?
+        do {
+            offline =
+                try data.map { try OfflineKeys.make(inDirectory: $0, request: writer.bytes, now: now) }
+                ?? location?.makeKey(request: writer.bytes, now: now)
+        } catch { throw CommandFailure(offline: error) }
+        if let offline { return try secret.show(offline.token, id: offline.id) }
         let made = try await NewKey(
             options.operatorRemote().reply(.post, "/admin/keys", fields: [.contentType: Content.json], body: writer.bytes))
         try secret.show(made.token, id: made.id)
@@ -208,6 +216,7 @@ private struct NewKey {
 extension CommandFailure {
     fileprivate init(offline error: any Error) {
         switch error {
+        case let error as CommandFailure: self = error
         case let error as RecordServerError: self.init(error)
         default: self.init(.usage, "\(error)")
         }

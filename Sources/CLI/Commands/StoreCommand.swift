@@ -84,7 +84,7 @@ struct StoreCheck: ParsableCommand {
 
 struct StoreStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Count what the store holds.",
+        commandName: "status", abstract: "Count what the store holds; change nothing.",
         discussion: """
             EXAMPLES
               freshet store status postgres://freshet@db.example/freshet
@@ -95,12 +95,7 @@ struct StoreStatus: ParsableCommand {
     func run() throws {
         let location = try StoreLocation(store.uri)
         #if PostgreSQL
-        guard try location.inspect().schema > 0 else {
-            throw CommandFailure(.data, "the database has no schema yet: 'freshet store init' makes it")
-        }
-        let store = try location.open()
-        let totals: StoreTotals
-        do throws(StoreError) { totals = try store.totals() } catch { throw CommandFailure(error) }
+        let totals = try location.totals()
         let counts = totals.counts
         for (name, value) in [
             ("namespaces", totals.namespaces), ("records", totals.records), ("bytes", totals.bytes), ("tombstones", counts.tombstones),

@@ -31,6 +31,26 @@ struct StoreLocation {
         try open().shared(listens: listens, logger: logger)
     }
 
+    /// Makes a key in the store, which has to have its schema.
+    func makeKey(request: [UInt8], now: Int64) throws -> (id: String, token: String) {
+        guard try inspect().isReady else { throw Self.notReady }
+        let store = try open()
+        do { return try OfflineKeys.make(in: store, request: request, now: now) } catch let error as StoreError {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// The totals of the store. Changes nothing.
+    func totals() throws(CommandFailure) -> StoreTotals {
+        let totals: StoreTotals?
+        do throws(StoreError) { totals = try PostgreSQLRecordStore.totals(uri: uri) } catch { throw CommandFailure(error) }
+        guard let totals else { throw Self.notReady }
+        return totals
+    }
+
+    private static let notReady = CommandFailure(
+        .data, "the database has no schema of this version: 'freshet store init' makes it, or brings it up to date")
+
     func inspect() throws(CommandFailure) -> PostgreSQLRecordStore.Inspection {
         do throws(StoreError) { return try PostgreSQLRecordStore.inspect(uri: uri) } catch { throw CommandFailure(error) }
     }
@@ -42,6 +62,8 @@ struct StoreLocation {
     }
 
     func shared(listens: Bool, logger: Logger) throws(CommandFailure) -> SharedStore { throw CommandFailure(.software, Self.supported) }
+
+    func makeKey(request: [UInt8], now: Int64) throws -> (id: String, token: String) { throw CommandFailure(.software, Self.supported) }
     #endif
 }
 

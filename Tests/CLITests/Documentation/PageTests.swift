@@ -19,7 +19,8 @@ struct PageTests {
     }
 
     @Test(arguments: [
-        "README.md", "docs/protocol.md", "docs/architecture.md", "docs/cli.md", "docs/testkit.md", "docs/simulator.md",
+        "README.md", "docs/protocol.md", "docs/architecture.md", "docs/cli.md", "docs/operating/several-servers.md",
+        "docs/operating/failover.md", "docs/testkit.md", "docs/simulator.md",
         "docs/cache.md", "docs/http-cache.md", "docs/limits.md", "docs/performance.md", "docs/performance/fan-out.md",
         "docs/performance/requests.md", "docs/performance/device-to-device.md", "docs/testing.md", "docs/decisions/README.md",
     ])

@@ -1,0 +1,132 @@
+#if PostgreSQL
+import Foundation
+import FreshetTestSupport
+import Testing
+
+@testable import freshet
+
+/// The program with a store in PostgreSQL.
+@Suite(
+    "Stores in PostgreSQL by the command line", .enabled(if: PostgreSQLCluster.isInstalled, Comment(rawValue: PostgreSQLCluster.reason)),
+    .timeLimit(.minutes(5)))
+struct StoreCommandTests {
+    private let cluster: PostgreSQLCluster
+    private let name: String
+
+    init() throws {
+        cluster = try PostgreSQLCluster.shared.get()
+        name = try cluster.lend()
+        try cluster.query("SET client_min_messages = error; DROP SCHEMA IF EXISTS freshet CASCADE", in: name)
+    }
+
+    private var uri: String { cluster.uri(name) }
+
+    /// The commands of the page, in their order, each as its arguments.
+    private static func commands(of page: String) throws -> [[String]] {
+        try Project.text(of: page).split(separator: "\n").filter { $0.hasPrefix("    freshet ") }.map { line in
+            // Quotation marks hold arguments together; the page has no others.
+            line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { place, part in
+                place % 2 == 1 ? [String(part)] : part.split(separator: " ").map(String.init)
+            }.dropFirst().map { $0 }
+        }
+    }
+
+    @Test("The commands of the guide lead from an empty database to two servers that share records and keys")
+    func guide() async throws {
+        let folder = TemporaryDirectory()
+        let freshet = Program()
+        var servers: [ServerProcess] = []
+        var endings: [String: Program.Ending] = [:]
+        let commands = try Self.commands(of: "docs/operating/several-servers.md")
+        #expect(commands.count == 10)
+        do {
+            for command in commands {
+                // Given the page's names of the database, of the files and of the servers
+                var arguments = command.map { argument in
+                    argument == "postgres://freshet@db.example/freshet"
+                        ? uri : argument.hasSuffix(".key") ? folder.file(argument) : argument
+                }
+                if arguments[0] == "serve" {
+                    let options = arguments.dropFirst().filter { $0 != "--port" && !$0.hasPrefix("818") }
+                    servers.append(
+                        try await ServerProcess.start(executable: Program.path, data: "./freshet-data", options: Array(options)))
+                    continue
+                }
+                for (place, server) in servers.enumerated() {
+                    arguments = arguments.map { $0 == "http://127.0.0.1:818\(place)" ? server.url : $0 }
+                }
+                if let place = arguments.firstIndex(of: "ID") {
+                    // The second server has to know the administrator's key and this one.
+                    let id = try #require(endings["key create"]?.output.prefix(10))
+                    arguments[place] = String(id)
+                    while try await !freshet("key", "list", "--server", servers[1].url, "--token-file", folder.file("operator.key"))
+                        .output.contains(id)
+                    {}
+                }
+                // When
+                let ending = try await freshet(arguments)
+                // Then
+                #expect(ending.status == 0 && ending.error.isEmpty, "\(command): \(ending)")
+                endings[command.prefix(2).joined(separator: " ")] = ending
+            }
+            #expect(endings["store check"]?.output.contains("no schema yet") == true)
+            #expect(endings["get --server"]?.output == #"{"name":"fig"}"#)
+            #expect(endings["store status"]?.lines.prefix(2) == ["namespaces 1", "records 1"])
+            // And the key that was revoked at one server is refused by the other, for writes at once
+            let till = ["--server", servers[0].url, "--token-file", folder.file("till.key"), "--namespace", "shop"]
+            #expect(try await freshet(["put"] + till + ["articles/1", "2"]).status == ExitStatus.noPermission.rawValue)
+        } catch {
+            for server in servers { await server.kill() }
+            throw error
+        }
+        for server in servers { #expect(await server.stop() == .exited(0)) }
+        cluster.giveBack(name)
+    }
+
+    @Test("Commands that look at a store change nothing, and say what is missing")
+    func looks() async throws {
+        let freshet = Program()
+        // Given an empty database
+        for arguments in [["store", "status", uri], ["key", "create", "--store", uri, "--name", "a", "--admin"]] {
+            let ending = try await freshet(arguments)
+            #expect(ending.status == ExitStatus.data.rawValue && ending.error.contains("freshet store init"))
+        }
+        #expect(try await freshet("store", "check", uri).output.contains("no schema yet"))
+        #expect(try cluster.query("SELECT count(*) FROM pg_namespace WHERE nspname = 'freshet'", in: name) == "0")
+        // When it has a store, which was last written on another timeline
+        #expect(try await freshet("store", "init", uri).status == 0)
+        try cluster.query("UPDATE freshet.store SET timeline = timeline + 1", in: name)
+        let before = try cluster.query("SELECT * FROM freshet.store", in: name)
+        // Then neither command renews its epochs
+        #expect(try await freshet("store", "check", uri).status == 0)
+        #expect(try await freshet("store", "status", uri).lines.contains("namespaces 0"))
+        #expect(try cluster.query("SELECT * FROM freshet.store", in: name) == before)
+        // And a newer schema is refused
+        try cluster.query("UPDATE freshet.store SET schema = 99", in: name)
+        for arguments in [
+            ["store", "init", uri], ["store", "check", uri], ["store", "status", uri], ["serve", "--port", "0", "--store", uri],
+        ] {
+            let ending = try await freshet(arguments)
+            #expect(ending.status == ExitStatus.data.rawValue && ending.error.contains("schema 99"), "\(arguments): \(ending)")
+        }
+        cluster.giveBack(name)
+    }
+
+    @Test("A store that cannot be named or reached is reported, without its password")
+    func failures() async throws {
+        let freshet = Program()
+        let unreachable = "postgres://freshet:s3cr3t@127.0.0.1:1/none?connect_timeout=2"
+        for (arguments, status) in [
+            (["store", "check", unreachable], ExitStatus.unavailable), (["store", "status", unreachable], .unavailable),
+            (["serve", "--store", unreachable], .unavailable), (["store", "check", "mysql://a"], .usage),
+            (["serve", "--store", uri, "--memory"], .usage), (["serve", "--postgres-notify", "off"], .usage),
+            (["key", "create", "--store", uri, "--data", "x", "--name", "a", "--admin"], .usage),
+        ] {
+            let ending = try await freshet(arguments)
+            #expect(
+                ending.status == status.rawValue && !ending.error.contains("s3cr3t") && !ending.error.isEmpty, "\(arguments): \(ending)")
+        }
+        cluster.giveBack(name)
+    }
+}
+#endif
