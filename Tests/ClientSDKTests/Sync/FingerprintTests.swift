@@ -29,7 +29,7 @@ import Testing
             ], []
         ),
         "RequestTable": ([], ["generation", "requests", "last"]),
-        "Request": (["purpose", "hadFreshToken"], ["sentAt", "deadline"]),
+        "Request": (["purpose", "hadFreshToken", "age"], ["sentAt", "deadline"]),
         "Follower": (
             ["isCaughtUp", "isPolling", "next", "cursorAheadCount", "idleResponses", "limit"], ["request", "validAsOf", "storing", "retry"]
         ),

@@ -113,7 +113,7 @@ import Testing
         configuration.edge = ["key:\(key.id)"]
         try await TestServer.with(configuration) { test in
             let server = AccessServer(test: test)
-            test.server.core?.access?.set(
+            try test.server.core?.keep(
                 StoredKey(key, name: "edge", rights: try Rights(json: Array(read.utf8)), isAdmin: false, created: 0, expires: nil))
             let edge = ("Authorization", "Bearer " + String(decoding: key.token.exposed, as: UTF8.self))
             let user = try server.key(read).field

@@ -179,7 +179,12 @@ import Testing
             let access = try #require(core.access)
             for id in ["early", "late"] {
                 let now = clock.wall
-                try core.revoke(Revocation(.token(id), issuedBefore: now, created: now), access) { _ in }
+                // A revocation that is stored after it was removed would be there again.
+                try await withCheckedThrowingContinuation { stored in
+                    do throws(RevocationError) {
+                        try core.revoke(Revocation(.token(id), issuedBefore: now, created: now), access) { stored.resume(with: $0) }
+                    } catch { stored.resume(throwing: error) }
+                }
                 clock.advance(86_400_000)
             }
             // When
