@@ -158,6 +158,7 @@ enum Schema {
             PRIMARY KEY (kind, name)
         );
         CREATE INDEX access_by_version ON freshet.access(version);
+        CREATE INDEX access_removed ON freshet.access(version) WHERE value IS NULL;
         """
 }
 #endif
