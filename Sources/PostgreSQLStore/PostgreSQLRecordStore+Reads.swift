@@ -59,14 +59,25 @@ extension PostgreSQLRecordStore {
     package func record(
         _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
     ) throws(StoreError) -> Snapshot<Record?> {
-        try read { connection in
-            var parameters = Parameters(of: namespace, for: client)
-            parameters.add(key.collection)
-            parameters.add(key.id)
-            parameters.add(Int64(valueBytes))
-            let rows = try connection.run(.record, parameters, by: .patient)
-            let header = try SnapshotHeader(namespace, client, rows)
-            return header.snapshot(rows.isNull(0, 10) ? nil : try RecordRow(rows, 0, from: 10).record(key))
+        let lookup = RecordLookup(key, in: namespace, for: client, valueBytes: valueBytes)
+        return try read { try lookup.snapshot(of: $0.run(.record, lookup.parameters, by: .patient)) }
+    }
+
+    package func records(_ lookups: [RecordLookup]) -> [Result<Snapshot<Record?>, StoreError>] {
+        do throws(StoreError) {
+            return try read { connection in
+                let rows = try connection.exchange(lookups.map { Request(.record, $0.parameters) }, by: .patient)
+                return try zip(lookups, rows).map { lookup, rows in .success(try lookup.snapshot(of: rows)) }
+            }
+        } catch {
+            // A store that is away would let each of them wait.
+            if case .unavailable = error { return lookups.map { _ in .failure(error) } }
+            // One of them failed, and with it those that were sent after it.
+            return lookups.map { lookup in
+                Result { () throws(StoreError) in
+                    try record(lookup.key, in: lookup.namespace, for: lookup.client, valueBytes: lookup.valueBytes)
+                }
+            }
         }
     }
 
@@ -212,6 +223,21 @@ extension Parameters {
     init(of namespace: Namespace, for client: ClientIdentifier?) {
         self.init(of: namespace)
         add(client?.text)
+    }
+}
+
+extension RecordLookup {
+    fileprivate var parameters: Parameters {
+        var parameters = Parameters(of: namespace, for: client)
+        parameters.add(key.collection)
+        parameters.add(key.id)
+        parameters.add(Int64(valueBytes))
+        return parameters
+    }
+
+    fileprivate func snapshot(of rows: QueryResult) throws -> Snapshot<Record?> {
+        let header = try SnapshotHeader(namespace, client, rows)
+        return header.snapshot(rows.isNull(0, 10) ? nil : try RecordRow(rows, 0, from: 10).record(key))
     }
 }
 

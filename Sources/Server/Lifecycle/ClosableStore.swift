@@ -45,6 +45,10 @@ final class ClosableStore: RecordStore {
         try open().record(key, in: namespace, for: client, valueBytes: valueBytes)
     }
 
+    func records(_ lookups: [RecordLookup]) -> [Result<Snapshot<Record?>, StoreError>] {
+        do throws(StoreError) { return try open().records(lookups) } catch { return lookups.map { _ in .failure(error) } }
+    }
+
     func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
         try open().records(query, in: namespace)
     }

@@ -118,7 +118,7 @@ extension ServerCore {
         text.histogram("freshet_commit_changes", "Changes in one transaction.", metrics.groupSizes)
         text.histogram("freshet_write_seconds", "Seconds from a write's request to its answer.", metrics.writeSeconds)
         text.gauge("freshet_writes_waiting", "Submissions that wait for the disk.", committer.waiting)
-        text.gauge("freshet_reads_waiting", "Scans that wait for a thread.", reads.depth)
+        text.gauge("freshet_reads_waiting", "Reads that wait for a thread.", reads.depth + lookups.depth)
         text.counter("freshet_reads_refused_total", "Scans refused since too many waited.", metrics.refusedReads.value)
         text.counter("freshet_forgotten_total", "Deletes and invalidations forgotten.", metrics.forgotten.value)
         text.counter(

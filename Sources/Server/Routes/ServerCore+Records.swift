@@ -5,15 +5,29 @@ import HTTPTypes
 
 extension ServerCore {
     /// `GET|HEAD /v1/{ns}/records/{collection}/{id}`
-    @Sendable func getRecord(_ context: RequestContext) throws { try getRecord(context, valueBytes: ReadBounds.lookupValueBytes) }
-
-    /// - Parameter valueBytes: a value of more bytes that is needed is read on the read queue.
-    private func getRecord(_ context: RequestContext, valueBytes: Int) throws {
-        let namespace = try context.namespace()
-        let key = try context.key()
+    @Sendable func getRecord(_ context: RequestContext) throws {
+        let (namespace, key) = (try context.namespace(), try context.key())
         let conditions = try Conditions(context.request)
         let client = try Parameters(context.request).client()
-        let snapshot = try store.record(key, in: namespace, for: client, valueBytes: valueBytes)
+        guard !store.answersAtOnce else {
+            let snapshot = try store.record(key, in: namespace, for: client, valueBytes: ReadBounds.lookupValueBytes)
+            return answer(context, namespace, key, conditions, snapshot)
+        }
+        let lookup = RecordLookup(key, in: namespace, for: client, valueBytes: ReadBounds.lookupValueBytes)
+        let isAccepted = lookups.submit(lookup) { [self] result in
+            switch result {
+            case .success(let snapshot): answer(context, namespace, key, conditions, snapshot)
+            case .failure(let error): context.fail(error)
+            }
+        }
+        if !isAccepted { throw refusedRead() }
+    }
+
+    /// Answers with a record as it was found. A value that is needed, and was too long to be read with it, is read on the read
+    /// queue.
+    private func answer(
+        _ context: RequestContext, _ namespace: Namespace, _ key: RecordKey, _ conditions: Conditions, _ snapshot: Snapshot<Record?>
+    ) {
         guard let record = snapshot.value else {
             let problem = Problem(.notFound, "There is no record \(key.description.shortened) in \(namespace)")
             return context.respond(context.response(to: problem, at: snapshot.cursor).stating(snapshot.lastWrite))
@@ -26,7 +40,10 @@ extension ServerCore {
         }
         let isNotModified = conditions.isNotModified(at: position)
         guard isNotModified || record.content != nil else {
-            return context.later { [self] in try getRecord(context, valueBytes: .max) }
+            return context.later { [self] in
+                let client = try Parameters(context.request).client()
+                answer(context, namespace, key, conditions, try store.record(key, in: namespace, for: client, valueBytes: .max))
+            }
         }
         var fields = isNotModified ? Self.unchanged : Self.content
         // Reserves room for all lines that follow, so that they are copied once.

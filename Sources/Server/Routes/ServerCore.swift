@@ -15,6 +15,8 @@ final class ServerCore: Sendable {
     /// `nil` on a server that is open to all.
     let accessFollower: AccessFollower?
     let reads: ReadQueue
+    /// Of a store that does not answer at once.
+    let lookups: LookupQueue
     let metrics: ServerMetrics
     let readiness: ReadinessProbe
     let environment: ServerEnvironment
@@ -117,6 +119,7 @@ final class ServerCore: Sendable {
             })
         readiness = ReadinessProbe(committer: committer)
         self.reads = reads
+        lookups = LookupQueue(store, reads: reads, limit: pendingReads)
         self.store = store
         self.feeds = feeds
         self.metrics = metrics
@@ -217,9 +220,13 @@ final class ServerCore: Sendable {
         let isAccepted = reads.submit(isContinuation: isContinuation) {
             do { try work() } catch { fail(error) }
         }
-        guard !isAccepted else { return }
+        if !isAccepted { fail(refusedRead()) }
+    }
+
+    /// Counts a read that is refused, since too many wait, and returns the problem.
+    func refusedRead() -> Problem {
         metrics.refusedReads.add()
-        fail(Problem(.overloaded, "Too many reads wait for the disk. Send it again after Retry-After."))
+        return Problem(.overloaded, "Too many reads wait for the disk. Send it again after Retry-After.")
     }
 
     /// The table of all routes.
@@ -270,7 +277,8 @@ final class ServerCore: Sendable {
     /// once, and otherwise on the read queue: no loop waits for a store.
     private func handler(of endpoint: Endpoint) -> @Sendable (RequestContext) throws -> Void {
         let handler = loopHandler(of: endpoint)
-        guard endpoint.isLookup, !store.answersAtOnce else { return handler }
+        // A lookup of a record waits in the queue of these.
+        guard endpoint.isLookup, endpoint != .getRecord, !store.answersAtOnce else { return handler }
         return { context in context.later { try handler(context) } }
     }
 

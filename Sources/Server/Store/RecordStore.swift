@@ -39,6 +39,10 @@ package protocol RecordStore: Sendable {
         _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
     ) throws(StoreError) -> Snapshot<Record?>
 
+    /// Several records, each as ``record(_:in:for:valueBytes:)`` returns it, and each of a snapshot. In the order of the lookups. A
+    /// store behind a network reads them in one round trip.
+    func records(_ lookups: [RecordLookup]) -> [Result<Snapshot<Record?>, StoreError>]
+
     /// The records of a collection, ordered by the bytes of their ids.
     func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice>
 
@@ -85,6 +89,15 @@ extension RecordStore {
         try record(key, in: namespace, for: nil, valueBytes: .max)
     }
 
+    /// Several records, one after the other.
+    package func records(_ lookups: [RecordLookup]) -> [Result<Snapshot<Record?>, StoreError>] {
+        lookups.map { lookup in
+            Result { () throws(StoreError) in
+                try record(lookup.key, in: lookup.namespace, for: lookup.client, valueBytes: lookup.valueBytes)
+            }
+        }
+    }
+
     /// Those of many records that differ from the client's, as far as one answer goes.
     package func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
         try records(request, within: .page, in: namespace)
@@ -121,6 +134,21 @@ extension RecordStore {
 package struct RecordAddress: Hashable, Sendable {
     package var namespace: Namespace
     package var key: RecordKey
+}
+
+/// The arguments of a lookup of one record.
+package struct RecordLookup: Hashable, Sendable {
+    package var key: RecordKey
+    package var namespace: Namespace
+    package var client: ClientIdentifier?
+    package var valueBytes: Int
+
+    package init(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier? = nil, valueBytes: Int = .max) {
+        self.key = key
+        self.namespace = namespace
+        self.client = client
+        self.valueBytes = valueBytes
+    }
 }
 
 /// A query for the records of a collection.

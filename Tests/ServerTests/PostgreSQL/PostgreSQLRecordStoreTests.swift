@@ -120,6 +120,17 @@ struct PostgreSQLRecordStoreTests {
         #expect(changes.base == nil && changes.version > version && changes.rows.count == 1)
     }
 
+    @Test func aLookupThatFailsFailsAlone() throws {
+        // Given a namespace whose row Freshet did not write
+        let store = try open()
+        for name in ["shop", "broken"] { _ = try store.put("a/1", in: Namespace(name)) }
+        try database.cluster.query("UPDATE freshet.namespace SET base = '?' WHERE name = 'broken'", in: database.name)
+        // When
+        let results = try store.records(["shop", "broken", "shop"].map { RecordLookup(try RecordKey("a/1"), in: try Namespace($0)) })
+        // Then
+        #expect(results.map { (try? $0.get().value) != nil } == [true, false, true])
+    }
+
     @Test func aNewerSchemaIsRefused() throws {
         // Given
         _ = try open()
