@@ -47,7 +47,7 @@ extension Reply {
 }
 
 extension WriteOperation {
-    /// Whether it does not matter what was there before.
+    /// Whether the earlier content does not matter.
     fileprivate var replacesAll: Bool {
         switch self {
         case .put, .delete: true

@@ -17,7 +17,7 @@ struct DenseWorkload {
     /// How many incidents a burst has on average.
     private let burst: Int
     private var isHealed = false
-    /// The latest fault. Some come again soon: what happens at the second differs, as with two resets or clears in a row.
+    /// The latest fault. Some come again soon: the second has another effect, as with two resets or clears in a row.
     private var fault: ScenarioEvent?
 
     /// - Parameters:
