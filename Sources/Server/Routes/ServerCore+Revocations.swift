@@ -66,7 +66,9 @@ extension ServerCore {
         committer.submit(
             .access { (_: Committed<Void>) in
             } _: { work in
-                for revocation in ended where access.revocation(of: revocation.target) == nil {
+                for revocation in ended {
+                    // It is there again if it was taken from the store meanwhile; a later one of the same target stays.
+                    guard access.revocation(of: revocation.target).map({ $0 == revocation }) ?? true else { continue }
                     try work.remove(.revocation, named: revocation.accessRow.name)
                 }
                 return .success(())

@@ -179,11 +179,11 @@ import Testing
             let access = try #require(core.access)
             for id in ["early", "late"] {
                 let now = clock.wall
-                // A revocation that is stored after it was removed would be there again.
-                try await withCheckedThrowingContinuation { stored in
+                let revocation = Revocation(.token(id), issuedBefore: now, created: now)
+                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                     do throws(RevocationError) {
-                        try core.revoke(Revocation(.token(id), issuedBefore: now, created: now), access) { stored.resume(with: $0) }
-                    } catch { stored.resume(throwing: error) }
+                        try core.revoke(revocation, access) { continuation.resume(with: $0.mapError { $0 }) }
+                    } catch { continuation.resume(throwing: error) }
                 }
                 clock.advance(86_400_000)
             }
