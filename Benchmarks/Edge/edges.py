@@ -134,5 +134,5 @@ class Varnish(Edge):
         file.write_text(text, encoding="utf-8")
         return [
             shutil.which("varnishd") or "/usr/sbin/varnishd", "-F", "-j", "none", "-a", f"127.0.0.1:{self.port}", "-f", str(file),
-            "-n", str(self.folder / "work"), "-s", "malloc,64m", "-p", "timeout_idle=120", "-p", "listen_depth=4096",
+            "-n", str(self.folder / "work"), "-s", "malloc,64m", "-p", "timeout_idle=120", "-p", "listen_depth=4096", "-p", "thread_queue_limit=100000",
         ]

@@ -35,14 +35,17 @@ def measure(name, options, ports, port, pids):
     request = urllib.request.Request(f"http://127.0.0.1:{ports[0]}/v1/fan/records/c/0", b"1", {"Content-Type": "application/json"}, method="PUT")
     cursor = urllib.request.urlopen(request).headers["Freshet-Cursor"]
     before = requests_of_feed(ports)
-    text = subprocess.run(
+    load = subprocess.run(
         [
             options.fanout, "--port", str(port), "--pub-port", str(ports[0]), "--pid", ",".join(map(str, pids)), "-n", str(options.readers),
             "-m", str(options.changes), "--srcips", "4", "--gap", str(options.gap), "--mode", "cursor", "--cursor-header", "Freshet-Cursor",
             "--cursor-init", cursor, "--body", BODY,
             "--pub", r"PUT /v1/fan/records/c/1 HTTP/1.1\nHost: 127.0.0.1\nContent-Type: application/json\nContent-Length: {L}\n\n{B}",
             "--sub", "GET /v1/fan/changes?since={C}&wait=60&limit=1000" + FIELDS,
-        ], check=True, capture_output=True, text=True).stdout
+        ], capture_output=True, text=True)
+    if load.returncode != 0:
+        raise SystemExit(f"error: {name}: {load.stderr.strip() or load.stdout.strip()}")
+    text = load.stdout
     found = {key: re.search(rf"{re.escape(key)}=([0-9.]+)", text) for key in ("p50", "p99", "last-subscriber median", "lost", "idle-rss")}
     figures = {key: float(match.group(1)) for key, match in found.items() if match}
     figures["processor µs"] = float(re.search(r"server-cpu=([0-9.]+)us", text).group(1))
