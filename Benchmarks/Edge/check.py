@@ -11,15 +11,14 @@ import argparse
 import asyncio
 import json
 import pathlib
-import re
 import resource
 import subprocess
 import sys
 import time
-import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Attacks"))
 
+import metrics  # noqa: E402
 from edges import Nginx, NginxWithKeys, Varnish  # noqa: E402
 from readers import Reader, ask  # noqa: E402
 from server import Server  # noqa: E402
@@ -33,25 +32,9 @@ def state(edge, text, holds, figure=""):
         failures.append(f"{edge}: {text}: {figure}")
 
 
-def requests_of_feed(text):
-    """The responses to requests for changes that the server has given."""
-    return sum(int(float(value)) for value in re.findall(r'^freshet_http_responses_total\{.*/changes".*\} (\S+)$', text, re.M))
-
-
-def metrics(server, token=None):
-    request = urllib.request.Request(f"http://127.0.0.1:{server.port}/metrics")
-    if token:
-        request.add_header("Authorization", f"Bearer {token}")
-    return urllib.request.urlopen(request).read().decode()
-
-
-def waiting(text):
-    return int(float(re.search(r"^freshet_feed_waiters (\S+)$", text, re.M).group(1)))
-
-
 async def until_waiting(server, count, token=None):
     end = time.monotonic() + 20
-    while waiting(metrics(server, token)) < count:
+    while metrics.waiting(server.port, token) < count:
         if time.monotonic() > end:
             raise SystemExit("error: the readers' request did not reach the server")
         await asyncio.sleep(0.02)
@@ -61,7 +44,7 @@ async def collapse(edge, server, count, token=None, fields=(), writer=()):
     """One change, and then silence, for `count` readers."""
     put = lambda value: ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", writer, json.dumps(value).encode())
     start = (await put(1)).cursor
-    before = requests_of_feed(metrics(server, token))
+    before = metrics.feed_responses(server.port, token)
     wait = 4
     began = time.monotonic()
     until = began + 9
@@ -74,14 +57,13 @@ async def collapse(edge, server, count, token=None, fields=(), writer=()):
     await put(2)
     await asyncio.gather(*tasks)
     late = max(max(reader.seen, default=written + 99) - written for reader in readers)
-    upstream = requests_of_feed(metrics(server, token)) - before
+    upstream = metrics.feed_responses(server.port, token) - before
     most = max(reader.requests for reader in readers)
     elapsed = time.monotonic() - began
     state(edge.name, f"{count} readers get one change", all(len(reader.seen) == 1 for reader in readers), f"the last after {late * 1000:.0f} ms")
     # One for the change, and one for each wait afterwards; readers whose waits end in two spans of time ask twice.
     bound = 2 + 2 * int(elapsed / wait + 1)
     state(edge.name, "requests to the server", 0 < upstream <= bound, f"{upstream} (at most {bound}) for {sum(reader.requests for reader in readers)}")
-    bound = 2 + 2 * int(elapsed / wait + 1)
     state(edge.name, "nobody polls without a pause", most <= bound, f"{most} requests of one reader at most (at most {bound})")
     state(edge.name, "the last position has a turn", all("." in reader.cursor for reader in readers))
 

@@ -16,6 +16,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Attacks"))
 
+import metrics  # noqa: E402
 from edges import Nginx, Varnish  # noqa: E402
 from server import Server  # noqa: E402
 
@@ -23,18 +24,10 @@ BODY = '{"n":{I},"pad":"' + "0123456789" * 10 + '"}'
 FIELDS = r" HTTP/1.1\nHost: 127.0.0.1\nUser-Agent: device-{S}\nAccept: application/json\n\n"
 
 
-def requests_of_feed(ports):
-    count = 0
-    for port in ports:
-        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
-        count += sum(int(float(n)) for n in re.findall(r'^freshet_http_responses_total\{.*/changes".*\} (\S+)$', text, re.M))
-    return count
-
-
 def measure(name, options, ports, port, pids):
     request = urllib.request.Request(f"http://127.0.0.1:{ports[0]}/v1/fan/records/c/0", b"1", {"Content-Type": "application/json"}, method="PUT")
     cursor = urllib.request.urlopen(request).headers["Freshet-Cursor"]
-    before = requests_of_feed(ports)
+    before = sum(map(metrics.feed_responses, ports))
     load = subprocess.run(
         [
             options.fanout, "--port", str(port), "--pub-port", str(ports[0]), "--pid", ",".join(map(str, pids)), "-n", str(options.readers),
@@ -50,7 +43,7 @@ def measure(name, options, ports, port, pids):
     figures = {key: float(match.group(1)) for key, match in found.items() if match}
     figures["processor µs"] = float(re.search(r"server-cpu=([0-9.]+)us", text).group(1))
     # Three changes before the first that is timed.
-    figures["requests for a change"] = round((requests_of_feed(ports) - before) / (options.changes + 3), 2)
+    figures["requests for a change"] = round((sum(map(metrics.feed_responses, ports)) - before) / (options.changes + 3), 2)
     print(f"{name:<10} " + "  ".join(f"{key} {value:g}" for key, value in figures.items()), flush=True)
 
 

@@ -63,22 +63,18 @@ package final class PostgreSQLRecordStore: RecordStore {
     }
 
     /// What there is at a URI. Changes nothing.
-    package static func inspect(uri: String) throws(StoreError) -> Inspection {
-        var label = "the store"
-        do {
-            let settings = try ConnectionSettings(uri: uri)
-            label = settings.label
-            return try StoreDatabase(settings) { 0 }.inspect()
-        } catch { throw StoreError.from(error, label: label) }
-    }
+    package static func inspect(uri: String) throws(StoreError) -> Inspection { try look(at: uri) { try $0.inspect() } }
 
     /// What the store at a URI holds; `nil` if the database has no schema, or that of another version. Changes nothing.
-    package static func totals(uri: String) throws(StoreError) -> StoreTotals? {
+    package static func totals(uri: String) throws(StoreError) -> StoreTotals? { try look(at: uri) { try $0.totals() } }
+
+    /// Reads a database without opening a store in it.
+    private static func look<Result>(at uri: String, _ read: (StoreDatabase) throws -> Result) throws(StoreError) -> Result {
         var label = "the store"
         do {
             let settings = try ConnectionSettings(uri: uri)
             label = settings.label
-            return try StoreDatabase(settings) { 0 }.totals()
+            return try read(StoreDatabase(settings) { 0 })
         } catch { throw StoreError.from(error, label: label) }
     }
 

@@ -119,7 +119,7 @@ public struct RecordServerConfiguration: Sendable {
     public var hold = 25
     /// The principals of shared caches in front of the server (a CDN, Varnish), as `key:<id>` or `<issuer>|<subject>`. Such a cache may
     /// keep the response of a poll that waited for a second, so that one request answers all readers that wait at one
-    /// position. It has to decide by itself who may read: it gives the response to everybody who asks for the same URL. `*`
+    /// position. It has to check the rights of its readers: all that ask for the same URL get the same response. `*`
     /// stands for everybody, and is for a server that is open to all.
     public var edge: [String] = []
     /// Values longer than this many bytes are left out of changes.
