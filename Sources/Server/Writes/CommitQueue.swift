@@ -15,9 +15,11 @@ package struct CommitQueue<Element> {
         package var groupWrites = 4_096
         /// The most bytes of values that one group takes.
         package var groupBytes = 16 << 20
+        /// As ``groupBytes``, for a group of large elements: short ones wait until its transaction has ended.
+        package var longGroupBytes = GroupCommit.portion
         /// The most bytes of values of an element that waits in the lane of short ones.
         package var shortBytes = 256 << 10
-        /// The longest that an element may have to wait, in nanoseconds, unless the very next group can take it.
+        /// The longest that an element may have to wait, in nanoseconds, unless no more waits than one group may have.
         package var wait: Int64 = 500_000_000
 
         package init() {}
@@ -46,7 +48,7 @@ package struct CommitQueue<Element> {
 
     /// Whether another element of this load is accepted.
     ///
-    /// An element that the very next group can take is always accepted, however slow the disk: refusing it would help
+    /// While no more waits than one group may have, every element is accepted, however slow the disk: refusing it would help
     /// nobody. One beyond that would have to wait for several groups, whose time is estimated from earlier ones.
     package func accepts(_ other: WriteLoad, now: Int64) -> Bool {
         guard count > 0 else { return true }
@@ -84,18 +86,21 @@ package struct CommitQueue<Element> {
             return []
         }
         wasLong = short.isEmpty || !long.isEmpty && !wasLong
-        let group = wasLong ? Self.takeGroup(from: &long, limits) : Self.takeGroup(from: &short, limits)
+        let group =
+            wasLong
+            ? Self.takeGroup(from: &long, writes: limits.groupWrites, bytes: limits.longGroupBytes)
+            : Self.takeGroup(from: &short, writes: limits.groupWrites, bytes: limits.groupBytes)
         load -= group.load
         pace.begin(group.load, now: now)
         return group.elements
     }
 
-    private static func takeGroup(from waiting: inout [Waiting], _ limits: Limits) -> (elements: [Element], load: WriteLoad) {
+    private static func takeGroup(from waiting: inout [Waiting], writes: Int, bytes: Int) -> (elements: [Element], load: WriteLoad) {
         var group = WriteLoad()
         var count = 0
         for (_, next) in waiting {
             let sum = group + next
-            if count > 0, sum.writes > limits.groupWrites || sum.bytes > limits.groupBytes { break }
+            if count > 0, sum.writes > writes || sum.bytes > bytes { break }
             group = sum
             count += 1
         }

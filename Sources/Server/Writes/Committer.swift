@@ -18,6 +18,8 @@ package final class Committer: Sendable {
         package var quotas = Quotas.Space()
         /// How many bytes of values one transaction edits and, at half their number, frees.
         package var room = GroupCommit.room
+        /// How many bytes of values a batch that is not atomic stores in one transaction.
+        package var portion = GroupCommit.portion
         /// Nanoseconds after which a transaction takes no further submission.
         package var transactionTime: Int64 = 50_000_000
 
@@ -123,7 +125,7 @@ package final class Committer: Sendable {
                 let deadline = TransactionDeadline(at: now() + configuration.transactionTime, now: now)
                 let commit = try GroupCommit.commit(
                     group, to: store, at: clock(), editLimit: configuration.editLimit, quotas: quotas, room: configuration.room,
-                    access: access, deadline: deadline)
+                    portion: configuration.portion, access: access, deadline: deadline)
                 if !commit.commits.isEmpty { onCommit(commit.commits) }
                 if let changes = commit.access { access?.take(changes) }
                 commit.complete()

@@ -10,17 +10,20 @@ package struct GroupCommit: Sendable {
     /// The changes of access rows of the transaction; `nil` if there are none.
     package let access: AccessChanges?
     private let completions: [Submission.Completion]
-    /// The submissions that were not performed since the transaction had done enough: they are for a later one.
-    package let rest: ArraySlice<Submission>
+    /// The submissions for a later transaction, since this one had done enough: the rest of the last that it has performed,
+    /// and those that it has not.
+    package let rest: [Submission]
     /// See ``WriteApplier/touched``; at most `room`.
     package let touched: Int
 
     /// How many bytes of values one transaction edits and, at half their number, frees: some 60 ms of work. Without
     /// this limit, a batch of a thousand edits, or of deletes of large records, could hold up all writers for seconds.
     package static let room = 8 << 20
+    /// How many bytes of values a batch that is not atomic stores in one transaction.
+    package static let portion = 256 << 10
 
     /// Commits submissions at once, or none: all, or those up to the one at which ``WriteApplier/touched`` has reached
-    /// `room` or the deadline has passed, but at least one.
+    /// `room` or the deadline has passed, but at least one, of which a batch may leave a rest.
     ///
     /// If the store fails, no submission has had an effect, each is refused with the problem, and the error is thrown;
     /// after ``StoreError/outcomeUnknown(path:reason:)`` all or none have had theirs. The store may run the submissions
@@ -32,24 +35,32 @@ package struct GroupCommit: Sendable {
     ///   - deadline: looked at after each submission, and between the writes of a batch that has read or made long values.
     package static func commit(
         _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, quotas: Quotas.Space = Quotas.Space(),
-        room: Int = GroupCommit.room, access: (any AccessCopy)? = nil, deadline: TransactionDeadline = .none
+        room: Int = GroupCommit.room, portion: Int = GroupCommit.portion, access: (any AccessCopy)? = nil,
+        deadline: TransactionDeadline = .none
     ) throws(StoreError) -> GroupCommit {
         do {
             return try store.transaction(touching: { TransactionScope(of: submissions, valueLimit: editLimit, room: room) }) {
                 transaction in
                 try access?.follow(transaction)
                 var context = Submission.Context(
-                    transaction: transaction, time: time, editLimit: editLimit, quotas: quotas, room: room, deadline: deadline)
+                    transaction: transaction, time: time, editLimit: editLimit, quotas: quotas, room: room, portion: portion,
+                    deadline: deadline)
                 var completions: [Submission.Completion] = []
                 completions.reserveCapacity(submissions.count)
-                for submission in submissions {
-                    completions.append(try submission.perform(&context))
-                    if context.room == 0 || deadline.hasPassed { break }
+                var rest: [Submission] = []
+                performing: for (index, submission) in submissions.enumerated() {
+                    switch try submission.perform(&context) {
+                    case .whole(let completion):
+                        completions.append(completion)
+                        guard context.room == 0 || deadline.hasPassed else { continue }
+                        rest = Array(submissions[(index + 1)...])
+                    case .part(let left): rest = [left] + submissions[(index + 1)...]
+                    }
+                    break performing
                 }
                 return GroupCommit(
                     commits: context.log.commits, access: try context.access.changes(after: transaction.accessVersion()),
-                    completions: completions, rest: submissions[completions.count...],
-                    touched: room - context.room)
+                    completions: completions, rest: rest, touched: room - context.room)
             }
         } catch {
             let failure = error as? StoreError ?? .failed(path: "", reason: String(describing: error))

@@ -42,11 +42,12 @@ struct NumberedWrites {
 
     /// The outcomes of all of a request's writes.
     struct Outcomes {
-        /// One for each item, in their order. They end where the transaction had done enough: the client has to send
-        /// the rest again.
+        /// One for each item, in their order. There may be fewer, but at least one.
         var decided: [Decided]
         /// The number of the client's last decided write.
         var lastWrite: Int64
+        /// Whether the items without an outcome are for another transaction.
+        var isCut = false
     }
 
     private struct Rejection: Error {
@@ -85,7 +86,7 @@ struct NumberedWrites {
         let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
         // The record that a single write has met is still the current one.
         let filled = items.count == 1 ? decided : try decided.map { try Self.filled($0, items[$0.place].key, namespace) }
-        return .success(Outcomes(decided: filled, lastWrite: ledger.last))
+        return .success(Outcomes(decided: filled, lastWrite: ledger.last, isCut: end < items.count))
     }
 }
 
@@ -167,7 +168,7 @@ extension NumberedWrites {
                     return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(other)), place: place)
                 }
                 // The batch's changes to the record are undone, so the record is read again.
-                let problem = try Self.filled(rejection.problem, from: Self.showsRecord(rejection.problem) ? item.key : nil, namespace)
+                let problem = try Self.filled(rejection.problem, from: rejection.problem.showsRecord ? item.key : nil, namespace)
                 return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem)), place: place)
             }
         }
@@ -238,14 +239,11 @@ extension NumberedWrites {
     /// A rejection with the record as the whole request leaves it, without its value, so that the answer shows one
     /// state throughout.
     private static func filled(_ decided: Decided, _ key: RecordKey, _ namespace: any NamespaceTransaction) throws -> Decided {
-        guard case .rejected(let problem) = decided.outcome.verdict, showsRecord(problem) else { return decided }
+        guard case .rejected(let problem) = decided.outcome.verdict, problem.showsRecord else { return decided }
         var decided = decided
         decided.outcome.verdict = .rejected(try filled(problem, from: key, namespace))
         return decided
     }
-
-    /// Whether the problem shows a record, even if there is none now.
-    private static func showsRecord(_ problem: Problem) -> Bool { problem.current != nil || problem.code == .preconditionFailed }
 
     private static func filled(_ problem: Problem, from key: RecordKey?, _ namespace: any NamespaceTransaction) throws -> Problem {
         var problem = problem
@@ -257,7 +255,7 @@ extension NumberedWrites {
         guard case .rejected(var problem) = decided.outcome.verdict else {
             return StoredOutcome(number: decided.outcome.number, verdict: decided.outcome.verdict, nonce: nonce)
         }
-        let showsRecord = showsRecord(problem)
+        let showsRecord = problem.showsRecord
         problem.current = nil
         return StoredOutcome(number: decided.outcome.number, verdict: .rejected(problem), showsRecord: showsRecord, nonce: nonce)
     }
@@ -275,6 +273,9 @@ extension NumberedWrites {
 }
 
 extension Problem {
+    /// Whether the problem of a write shows a record, even if there is none now.
+    var showsRecord: Bool { current != nil || code == .preconditionFailed }
+
     /// The problem as it is kept, and so as it is answered from the first time on.
     fileprivate var kept: Problem {
         var problem = self

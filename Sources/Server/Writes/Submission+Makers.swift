@@ -11,31 +11,7 @@ extension Submission {
     package static func batch(
         _ batch: WriteBatch, in namespace: Namespace, by access: WriteAccess?,
         then completion: @escaping @Sendable (Committed<[WriteOutcome]>) -> Void
-    ) -> Submission {
-        let bytes = batch.writes.reduce(0) { $0 + $1.operation.byteCount }
-        let writes = NumberedWrites(
-            client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil, access: access)
-        let items = batch.writes.map { write in
-            NumberedWrites.Item(
-                number: write.number, key: write.key,
-                work: access?.problem(of: write.key).map { .reject($0) }
-                    ?? .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []), nonce: write.nonce, origin: write.origin
-            )
-        }
-        let (client, epoch) = (batch.client, batch.epoch)
-        return Submission(writes: items.count, bytes: bytes, reaching: .batch(items, by: client, in: namespace), then: completion) {
-            context in
-            let limit = context.editLimit
-            let committed = try context.write(
-                to: namespace, by: access, adding: NamespaceUsage(bounding: items.lazy.map(\.operation), editLimit: limit, isNumbered: true)
-            ) { applier throws -> Result<NumberedWrites.Outcomes, Problem> in
-                if let epoch, let problem = client.mismatch(of: epoch, with: applier.namespace.state.epoch) { return .failure(problem) }
-                return try writes.apply(items, with: &applier)
-            }
-            return Committed(
-                committed.result.map { $0.decided.map(\.outcome) }, committed.cursor, lastWrite: try? committed.result.get().lastWrite)
-        }
-    }
+    ) -> Submission { SubmittedBatch(batch, namespace, by: access, then: completion).submission }
 
     /// `PUT`, `PATCH`, `DELETE`.
     package static func single(
@@ -162,17 +138,5 @@ extension Submission {
             try context.transaction.touch()
             return Committed(.success(()), nil)
         }
-    }
-}
-
-extension ClientIdentifier {
-    /// The problem of this client's batch for another history than the present one; `nil` if the two are the same.
-    fileprivate func mismatch(of epoch: Epoch, with present: Epoch) -> Problem? {
-        guard epoch != present else { return nil }
-        return Problem(
-            .epochChanged,
-            "The batch is of epoch \(epoch), and the namespace is in \(present). "
-                + "Ask for the last number of \(self) here, and send the writes that have no verdict with this epoch, under their numbers; "
-                + "with 'resume' if those do not follow the last number.")
     }
 }

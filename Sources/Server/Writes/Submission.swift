@@ -15,6 +15,8 @@ package struct Submission: Sendable {
         var quotas = Quotas.Space()
         /// How much the transaction may still touch; see ``WriteApplier/touched``.
         var room = Int.max
+        /// How many bytes of values a batch stores before it goes on in the next transaction.
+        var portion = Int.max
         var deadline = TransactionDeadline.none
         var log = CommitLog()
         /// The changes of access rows.
@@ -24,10 +26,9 @@ package struct Submission: Sendable {
     /// The work: single writes, which come by the ten thousand, as values, the others as closures.
     enum Work: Sendable {
         case single(SubmittedWrite)
-        /// `perform` does the work and returns the completion, which is called once the transaction is on disk. It may be
-        /// called several times, for one that was undone. `refuse` notifies the owner that nothing was done.
-        case other(
-            Reach, perform: @Sendable (inout Context) throws -> @Sendable () -> Void, refuse: @Sendable (Problem) -> Void)
+        /// `perform` does the work. It may be called several times, for a transaction that was undone. `refuse` notifies the
+        /// owner that nothing was done.
+        case other(Reach, perform: @Sendable (inout Context) throws -> Performed, refuse: @Sendable (Problem) -> Void)
     }
 
     /// What the work may use.
@@ -41,6 +42,15 @@ package struct Submission: Sendable {
         case wholeStore
         /// As the whole store, and the rows of access control.
         case access
+    }
+
+    /// What a transaction has done of a submission.
+    enum Performed {
+        /// All of it.
+        case whole(Completion)
+        /// A part. The rest is a submission for the next transaction, and notifies the owner of both. If it is refused, the
+        /// owner is notified of the part.
+        case part(rest: Submission)
     }
 
     /// Notifies an owner once the transaction is on disk.
@@ -77,7 +87,7 @@ package struct Submission: Sendable {
             WriteLoad(writes: writes, bytes: bytes), isVital: isVital,
             .other(reach) { context in
                 let committed = try work(&context)
-                return { completion(committed) }
+                return .whole(.other { completion(committed) })
             } refuse: {
                 completion(Committed(.failure($0), nil))
             })
@@ -104,10 +114,10 @@ package struct Submission: Sendable {
     }
 
     /// Does the work, within the transaction.
-    func perform(_ context: inout Context) throws -> Completion {
+    func perform(_ context: inout Context) throws -> Performed {
         switch work {
-        case .single(let write): .single(write, try write.perform(&context))
-        case .other(_, let perform, _): .other(try perform(&context))
+        case .single(let write): .whole(.single(write, try write.perform(&context)))
+        case .other(_, let perform, _): try perform(&context)
         }
     }
 
@@ -146,7 +156,8 @@ extension Submission.Context {
         let namespace = try transaction.namespace(name)
         if let problem = access?.problem(in: namespace.state) { return Committed(.failure(problem), nil) }
         let base = namespace.state.cursor
-        var applier = WriteApplier(namespace: namespace, modified: time, editLimit: editLimit, room: room, deadline: deadline)
+        var applier = WriteApplier(
+            namespace: namespace, modified: time, editLimit: editLimit, room: room, portion: portion, deadline: deadline)
         defer { room -= min(applier.touched, room) }
         let result: Result<Value, Problem>
         // Far from its quotas, a namespace has no cost.

@@ -16,12 +16,16 @@ struct WriteApplier {
     let editLimit: Int
     /// How much one transaction may touch. The write that exceeds it is the last.
     let room: Int
+    /// How many bytes of values a batch stores before it goes on in the next transaction.
+    private let portion: Int
     private let deadline: TransactionDeadline
     /// Short values take about as long as the clock is read in: the time is of interest beyond this.
     private static let shortWork = 256 << 10
     /// How many bytes of values the patches and increments have read and made, and half of those that puts and deletes
     /// have freed: SQLite visits each page of a value that it frees, which takes a third of the time of an edit.
     private(set) var touched = 0
+    /// How many bytes of values have been stored.
+    private var stored = 0
     private(set) var changes: [Change] = []
     /// The revisions of each atomic batch that made two changes or more, in order.
     private(set) var batches: [ClosedRange<Revision>] = []
@@ -32,13 +36,14 @@ struct WriteApplier {
     private var edited: (key: RecordKey, revision: Revision, document: JSONDocument)?
 
     init(
-        namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int, room: Int = .max,
+        namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int, room: Int = .max, portion: Int = .max,
         deadline: TransactionDeadline = .none
     ) {
         self.namespace = namespace
         self.modified = modified
         self.editLimit = editLimit
         self.room = room
+        self.portion = portion
         self.deadline = deadline
     }
 
@@ -97,8 +102,8 @@ struct WriteApplier {
     private mutating func free(_ existing: ExistingRow, for size: Int) { touched += max(0, (existing.size ?? 0) - size) / 2 }
 
     /// Whether further writes belong into another transaction, since all writers wait for this one: by the bytes that it
-    /// has touched, or by its time, which differs with the machine and the shape of the values.
-    var isFull: Bool { touched >= room || touched >= Self.shortWork && deadline.hasPassed }
+    /// has touched or stored, or by its time, which differs with the machine and the shape of the values.
+    var isFull: Bool { touched >= room || stored >= portion || max(touched, stored) >= Self.shortWork && deadline.hasPassed }
 
     /// Whether an atomic batch is too much for any transaction. The time must not decide about that.
     var isTooMuch: Bool { touched >= room }
@@ -132,6 +137,7 @@ extension WriteApplier {
         if let problem = exhausted() { return .rejected(problem) }
         let revision = try namespace.put(content, at: key, over: existing, metadata)
         if let existing { free(existing, for: content.bytes.count) }
+        stored += content.bytes.count
         changes.append(
             Change(
                 revision: revision,

@@ -49,7 +49,7 @@ extension SimulatedSystem {
         let group: GroupCommit
         do {
             group = try GroupCommit.commit(
-                parts.flatMap(\.submissions), to: shared.store, at: shared.wall(at: now), editLimit: 1 << 20, room: .max)
+                parts.flatMap(\.submissions), to: shared.store, at: shared.wall(at: now), editLimit: 1 << 20, room: .max, portion: .max)
         } catch {
             shared.revoked = revoked
             return refuse(jobs, error.problem, at: nil, server)

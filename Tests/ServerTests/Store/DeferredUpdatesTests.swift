@@ -31,10 +31,11 @@ import Testing
     private func submit(_ batch: WriteBatch, to writer: StoreWriter, at milliseconds: Int64 = 1) throws {
         let recorder = CompletionRecorder<[WriteOutcome]>()
         let submission = Submission.batch(batch, in: try Namespace("shop"), then: recorder.record)
-        let completion = try writer.transaction { transaction in
+        let performed = try writer.transaction { transaction in
             var context = Submission.Context(transaction: transaction, time: Timestamp(milliseconds: milliseconds), editLimit: 100)
             return try submission.perform(&context)
         }
+        guard case .whole(let completion) = performed else { throw StoreError.failed(path: "", reason: "a part of the batch is left") }
         completion.notify()
         _ = try recorder.once().result.get()
     }

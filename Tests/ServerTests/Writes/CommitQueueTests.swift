@@ -67,8 +67,8 @@ import Testing
         var groups = [queue.nextGroup(now: 0), queue.nextGroup(now: 0)]
         queue.append(5, short)
         groups += [queue.nextGroup(now: 0), queue.nextGroup(now: 0), queue.nextGroup(now: 0)]
-        // Then the two kinds take turns
-        #expect(groups == [[2], [1, 3], [5], [4], []])
+        // Then the two kinds take turns, and each large one goes alone
+        #expect(groups == [[2], [1], [5], [3], [4]])
     }
 
     @Test func whatTheNextGroupCanTakeIsTakenHoweverSlowTheDisk() {

@@ -99,6 +99,51 @@ import Testing
         #expect(other < answered.firstIndex(of: "answered a/3") ?? 0, "\(answered)")
     }
 
+    @Test func aWriteDoesNotWaitForAllOfALongBatch() async throws {
+        // Given a batch that goes on in the next transaction after each write
+        var configuration = Committer.Configuration()
+        configuration.portion = 1
+        let committer = committer(configuration)
+        let journal = journal
+        let writes = try (1...4).map { try Write(number: Int64($0), key: RecordKey("a/\($0)"), operation: .put(json: "1")) }
+        let batch = WriteBatch(client: try ClientIdentifier("phone"), writes: writes)
+        committer.submit(
+            .batch(batch, in: namespace) { committed in
+                journal.note("answered batch \((try? committed.result.get().count) ?? 0) \(committed.cursor?.revision.description ?? "-")")
+            })
+        store.entered.wait()
+        // When another write comes while its first write is committed
+        committer.submit(try put("b/1"))
+        for _ in 1...5 { store.gate.signal() }
+        await stop(committer)
+        // Then it waits for one more part, and the batch is answered once, when all of it is published
+        #expect(
+            journal.all == [
+                "published 1", "published 2", "published 3", "answered b/1 3", "published 4", "published 5", "answered batch 4 5",
+            ])
+    }
+
+    @Test func theRestOfALongBatchIsRefusedWithTheTransactionThatFails() async throws {
+        // Given a batch that goes on in the next transaction after each write
+        var configuration = Committer.Configuration()
+        configuration.portion = 1
+        let committer = committer(configuration)
+        let journal = journal
+        let writes = try (1...4).map { try Write(number: Int64($0), key: RecordKey("a/\($0)"), operation: .put(json: "1")) }
+        let batch = WriteBatch(client: try ClientIdentifier("phone"), writes: writes)
+        committer.submit(
+            .batch(batch, in: namespace) { committed in journal.note("answered batch \((try? committed.result.get().count) ?? 0)") })
+        store.entered.wait()
+        // When the second transaction fails
+        store.gate.signal()
+        store.entered.wait()
+        store.failure.withLock { $0 = .full(path: "shop.db") }
+        store.gate.signal()
+        await stop(committer)
+        // Then the answer holds the first write
+        #expect(journal.all.filter { !$0.hasPrefix("failed") } == ["published 1", "answered batch 1"])
+    }
+
     @Test func stoppingFinishesWhatWasAcceptedAndRefusesTheRest() async throws {
         // Given
         let committer = committer()

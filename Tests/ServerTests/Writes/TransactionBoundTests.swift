@@ -6,38 +6,120 @@ import Testing
 
 /// The bounds of one transaction, for which all writers wait.
 @Suite struct TransactionBoundTests {
+    /// What became of a batch.
+    private struct Outcome {
+        /// How many changes each transaction made.
+        var changes: [Int]
+        var answer: Committed<[WriteOutcome]>
+        var briefs: [String] { (try? answer.result.get().map(\.brief)) ?? [] }
+    }
+
+    /// Commits a batch in as many transactions as it takes, and runs the closure after each but the last.
+    private func commit(
+        _ writes: [Write], in fixture: StoreFixture, room: Int = .max, portion: Int = .max, isAtomic: Bool = false, epoch: Epoch? = nil,
+        editLimit: Int = 100, deadline: TransactionDeadline = .none, between: (Submission) throws -> Bool = { _ in true }
+    ) throws -> Outcome {
+        let recorder = CompletionRecorder<[WriteOutcome]>()
+        let batch = WriteBatch(client: try ClientIdentifier("phone"), epoch: epoch, atomic: isAtomic, writes: writes)
+        var waiting = [Submission.batch(batch, in: fixture.namespace, then: recorder.record)]
+        var changes: [Int] = []
+        while !waiting.isEmpty {
+            let group = try GroupCommit.commit(
+                waiting, to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: editLimit, room: room, portion: portion,
+                deadline: deadline)
+            group.complete()
+            changes.append(group.commits.reduce(0) { $0 + $1.changes.count })
+            waiting = group.rest
+            if let rest = waiting.first, try !between(rest) { break }
+        }
+        return Outcome(changes: changes, answer: try recorder.once())
+    }
+
     @Test(arguments: StoreKind.allCases)
-    func aBatchEndsWhereItsEditsHaveDoneEnough(_ kind: StoreKind) throws {
+    func aBatchGoesOnInTheNextTransactionWhereItsEditsHaveDoneEnough(_ kind: StoreKind) throws {
         // Given a record whose increment makes 12 bytes, and a batch of five of them
         let fixture = try StoreFixture(kind)
         try fixture.put("a/1", #"{"abcd":100}"#)
-        let client = try ClientIdentifier("phone")
-        let writes = try (1...5).map { try Write($0, "a/1", .increment("/abcd")) }
-        func commit(from number: Int, room: Int, isAtomic: Bool = false) throws -> Committed<[WriteOutcome]> {
-            let recorder = CompletionRecorder<[WriteOutcome]>()
-            let batch = WriteBatch(client: client, atomic: isAtomic, writes: Array(writes[(number - 1)...]))
-            let group = try GroupCommit.commit(
-                [.batch(batch, in: fixture.namespace, then: recorder.record)], to: fixture.store, at: Timestamp(milliseconds: 1),
-                editLimit: 100,
-                room: room)
-            #expect(group.rest.isEmpty)
-            group.complete()
-            return try recorder.once()
-        }
+        let writes = try (1...7).map { try Write($0, "a/1", .increment("/abcd")) }
         // When it is sent where two edits are enough, which is seen at the third: one read, two made
-        let first = try commit(from: 1, room: 36)
-        // Then the first two are decided, the response says so, and the others are not done
-        #expect(try first.result.get().map(\.brief) == ["1 applied 2", "2 applied 3"] && first.lastWrite == 2)
-        #expect(try fixture.value("a/1") == #"{"abcd":102}"#)
-        // When the whole is sent again, as after a lost response, with room for one
-        let second = try commit(from: 1, room: 1)
-        // Then the decided writes are answered again, and one more is done
-        #expect(try second.result.get().map(\.brief) == ["1 applied 2", "2 applied 3", "3 applied 4"] && second.lastWrite == 3)
-        // When the rest is sent, all or nothing
-        let atomic = try commit(from: 4, room: 1, isAtomic: true)
+        let first = try commit(Array(writes[..<5]), in: fixture, room: 36)
+        // Then three transactions do all of it, and one answer says so
+        #expect(first.changes == [2, 2, 1])
+        #expect(first.briefs == ["1 applied 2", "2 applied 3", "3 applied 4", "4 applied 5", "5 applied 6"])
+        #expect(first.answer.lastWrite == 5 && first.answer.cursor?.revision.number == 6)
+        #expect(try fixture.value("a/1") == #"{"abcd":105}"#)
+        // When the whole is sent again, as after a lost response
+        let second = try commit(Array(writes[..<5]), in: fixture, room: 1)
+        // Then the writes are answered again, and not done
+        #expect(second.changes == [0] && second.briefs == first.briefs)
+        // When others are sent, all or nothing
+        let atomic = try commit(Array(writes[5...]), in: fixture, room: 1, isAtomic: true)
         // Then nothing of it is done, and the answer says why
-        #expect(try atomic.result.get().map(\.brief) == ["4 rejected batch-rejected", "5 rejected too-large"])
-        #expect(try fixture.value("a/1") == #"{"abcd":103}"#)
+        #expect(atomic.briefs == ["6 rejected batch-rejected", "7 rejected too-large"])
+        #expect(try fixture.value("a/1") == #"{"abcd":105}"#)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aBatchStoresAPortionInEachTransaction(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        let writes = try (1...5).map { try Write(Int64($0), "a/\($0)", .put(json: #""12345678""#)) }
+        let others = try (6...8).map { try Write(Int64($0), "a/\($0)", .put(json: #""12345678""#)) }
+        // When values of 10 bytes are put where a transaction stores 20
+        let parts = try commit(writes, in: fixture, portion: 20)
+        let whole = try commit(others, in: fixture, portion: 20, isAtomic: true)
+        // Then the batch takes three transactions, and an atomic one is done at once
+        #expect(parts.changes == [2, 2, 1] && parts.briefs.count == 5 && parts.answer.lastWrite == 5)
+        #expect(whole.changes == [3])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func theRestOfABatchThatIsRefusedIsLeftToTheClient(_ kind: StoreKind) throws {
+        // Given a batch of which a transaction does one write
+        let fixture = try StoreFixture(kind)
+        let writes = try (1...3).map { try Write(Int64($0), "a/\($0)", .put(json: "1")) }
+        // When the disk is full after two
+        var transactions = 0
+        let outcome = try commit(writes, in: fixture, portion: 1) { rest in
+            transactions += 1
+            if transactions == 2 { rest.refuse(Problem(.storageFull, "full")) }
+            return transactions < 2
+        }
+        // Then the answer holds these two
+        #expect(outcome.briefs == ["1 applied 1", "2 applied 2"])
+        #expect(outcome.answer.lastWrite == 2 && outcome.answer.cursor?.revision.number == 2)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func theRestOfABatchIsNotDoneInAnotherHistory(_ kind: StoreKind) throws {
+        // Given a batch for the epoch, of which a transaction does one write
+        let fixture = try StoreFixture(kind)
+        try fixture.put("a/0", "1")
+        let epoch = try fixture.store.transaction { try $0.namespace(fixture.namespace).state.epoch }
+        let writes = try (1...3).map { try Write(Int64($0), "a/\($0)", .put(json: "1")) }
+        // When the namespace is dropped after the first
+        let outcome = try commit(writes, in: fixture, portion: 1, epoch: epoch) { _ in
+            try fixture.store.transaction { _ = try $0.drop(fixture.namespace) }
+            return true
+        }
+        // Then the answer holds the first, at its position, and the others are not done
+        #expect(outcome.briefs == ["1 applied 2"])
+        #expect(outcome.answer.cursor?.epoch == epoch && outcome.answer.cursor?.revision.number == 2)
+        #expect(try fixture.value("a/2") == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aBatchWithARejectionThatShowsARecordEndsWithItsTransaction(_ kind: StoreKind) throws {
+        // Given a batch whose first write meets another revision
+        let fixture = try StoreFixture(kind)
+        try fixture.put("a/1", "1")
+        let writes = try [
+            Write(1, "a/1", .put(json: "2"), ifRevision: 9), Write(2, "a/2", .put(json: "1")), Write(3, "a/1", .put(json: "3")),
+        ]
+        // When a transaction does two writes
+        let outcome = try commit(writes, in: fixture, portion: 1)
+        // Then the answer ends before the write that would change the record that it shows
+        #expect(outcome.briefs == ["1 rejected precondition-failed", "2 applied 2"] && outcome.answer.lastWrite == 2)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -58,7 +140,7 @@ import Testing
                 waiting, to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100, room: 40)
             group.complete()
             counts.append(waiting.count - group.rest.count)
-            waiting = Array(group.rest)
+            waiting = group.rest
         }
         // Then each is done once, in order
         #expect(counts == [2, 2])
@@ -76,41 +158,31 @@ import Testing
         let long = try (4...6).map { try Write($0, "a/long", .increment("/n")) }
         let passed = TransactionDeadline(at: 0) { 0 }
         // When the time is over at once
-        let first = try batch(short + long, in: fixture, room: 1 << 20, editLimit: 1 << 20, deadline: passed)
-        let second = try batch(Array(long[1...]), in: fixture, room: 1 << 20, isAtomic: true, editLimit: 1 << 20, deadline: passed)
-        // Then short writes are done, and the first long one; an atomic batch is done whole
-        #expect(try first.result.get().map(\.number) == [1, 2, 3, 4])
-        #expect(try second.result.get().map(\.brief) == ["5 applied 7", "6 applied 8"])
-    }
-
-    private func batch(
-        _ writes: [Write], in fixture: StoreFixture, room: Int, isAtomic: Bool = false, editLimit: Int = 100,
-        deadline: TransactionDeadline = .none
-    ) throws -> Committed<[WriteOutcome]> {
-        let recorder = CompletionRecorder<[WriteOutcome]>()
-        let batch = WriteBatch(client: try ClientIdentifier("phone"), atomic: isAtomic, writes: writes)
-        try GroupCommit.commit(
-            [.batch(batch, in: fixture.namespace, then: recorder.record)], to: fixture.store, at: Timestamp(milliseconds: 1),
-            editLimit: editLimit, room: room, deadline: deadline
-        ).complete()
-        return try recorder.once()
+        let first = try commit(short + long, in: fixture, editLimit: 1 << 20, deadline: passed)
+        // Then short writes are done, and the first long one; the other two take a transaction each
+        #expect(first.changes == [4, 1, 1])
+        // When the batch is atomic
+        let more = try (7...8).map { try Write($0, "a/long", .increment("/n")) }
+        let second = try commit(more, in: fixture, isAtomic: true, editLimit: 1 << 20, deadline: passed)
+        // Then it is done whole
+        #expect(second.changes == [2])
     }
 
     @Test(arguments: StoreKind.allCases)
-    func aBatchEndsWhereItsDeletesHaveFreedEnough(_ kind: StoreKind) throws {
-        // Given four records of 100 bytes
+    func aBatchGoesOnInTheNextTransactionWhereItsDeletesHaveFreedEnough(_ kind: StoreKind) throws {
+        // Given six records of 100 bytes
         let fixture = try StoreFixture(kind)
-        for place in 1...4 { try fixture.put("a/\(place)", "\"\(String(repeating: "x", count: 98))\"") }
-        let deletes = try (1...4).map { try Write(Int64($0), "a/\($0)", .delete) }
-        // When they are deleted where 200 bytes may be freed
-        let first = try batch(deletes, in: fixture, room: 100)
-        // Then the first two are, and the response says so
-        #expect(try first.result.get().map(\.brief) == ["1 applied 5", "2 applied 6"])
+        for place in 1...6 { try fixture.put("a/\(place)", "\"\(String(repeating: "x", count: 98))\"") }
+        let deletes = try (1...6).map { try Write(Int64($0), "a/\($0)", .delete) }
+        // When four are deleted where 200 bytes may be freed
+        let first = try commit(Array(deletes[..<4]), in: fixture, room: 100)
+        // Then each transaction deletes two
+        #expect(first.changes == [2, 2] && first.briefs.count == 4)
         // When the rest is, all or nothing, where 100 bytes may be freed
-        let atomic = try batch(Array(deletes[2...]), in: fixture, room: 50, isAtomic: true)
+        let atomic = try commit(Array(deletes[4...]), in: fixture, room: 50, isAtomic: true)
         // Then neither is, and the answer says why
-        #expect(try atomic.result.get().map(\.brief) == ["3 rejected batch-rejected", "4 rejected too-large"])
-        #expect(try fixture.value("a/3") != nil)
+        #expect(atomic.briefs == ["5 rejected batch-rejected", "6 rejected too-large"])
+        #expect(try fixture.value("a/5") != nil)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -121,9 +193,9 @@ import Testing
         // When values of the same size take their places, and shorter ones those
         let same = try (1...4).map { try Write(Int64($0), "a/\($0)", .put(json: #""abcdefghij""#)) }
         let shorter = try (1...4).map { try Write(Int64($0 + 4), "a/\($0)", .put(json: #""ab""#)) }
-        let results = try [same, shorter].map { try batch($0, in: fixture, room: 4).result.get().count }
+        let changes = try [same, shorter].map { try commit($0, in: fixture, room: 4).changes }
         // Then only the shorter ones fill a transaction that may free 8 bytes
-        #expect(results == [4, 1])
+        #expect(changes == [[4], [1, 1, 1, 1]])
     }
 
     @Test func aTransactionThatHasTakenItsTimeTakesNoFurtherSubmission() throws {
