@@ -6,7 +6,7 @@ internal import FreshetWire
 /// The tables of the store, and the steps that bring a database of any earlier version up to date.
 enum Schema {
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [StaticString] = [first]
+    static let steps: [StaticString] = [first, second]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -159,6 +159,12 @@ enum Schema {
         );
         CREATE INDEX access_by_version ON freshet.access(version);
         CREATE INDEX access_removed ON freshet.access(version) WHERE value IS NULL;
+        """
+
+    /// - `incarnation`: one row with a random token. PostgreSQL empties an unlogged table when it recovers from a crash, so another
+    ///   token shows that it has: ``Statement/transactionStatus``. A clean restart keeps the row.
+    private static let second: StaticString = """
+        CREATE UNLOGGED TABLE freshet.incarnation(one boolean PRIMARY KEY DEFAULT true CHECK (one), token bigint NOT NULL);
         """
 }
 #endif

@@ -39,13 +39,20 @@ extension Statement {
 
     static let notify = Statement("notify", "SELECT pg_notify('freshet', $1::text)")
 
-    static let storeRow = Statement("store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store")
+    static let storeRow = Statement(
+        "store_row", "SELECT identifier, system, timeline, ordinal, EXISTS (SELECT FROM freshet.incarnation) FROM freshet.store")
+    /// Done by the first connection after a crash. Others may do so at the same time.
+    static let beginIncarnation = Statement(
+        "begin_incarnation", "INSERT INTO freshet.incarnation(token) VALUES ($1::bigint) ON CONFLICT DO NOTHING")
     static let lockStoreRow = Statement("lock_store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store FOR UPDATE")
     static let renewToken = Statement(
         "renew_token",
         "UPDATE freshet.store SET token = $1::bigint, system = $2::bigint, timeline = $3::bigint, ordinal = ordinal + 1")
 
-    /// Whether a transaction was committed: `committed`, `aborted`, `in progress`, or NULL if it is too old to say.
-    static let transactionStatus = Statement("transaction_status", "SELECT pg_xact_status($1::text::xid8)")
+    /// Whether a transaction was committed: `committed`, `aborted`, `in progress`, or NULL if it is too old to say; and the token of
+    /// the incarnation. After a crash PostgreSQL gives the numbers again that no record on its disk names, so `committed` may be said
+    /// of another transaction if the token has changed. `aborted` is true of both: a number on disk is not given again.
+    static let transactionStatus = Statement(
+        "transaction_status", "SELECT pg_xact_status($1::text::xid8), (SELECT token::text FROM freshet.incarnation)")
 }
 #endif

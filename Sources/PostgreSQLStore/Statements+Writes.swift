@@ -11,11 +11,12 @@ extension Statement {
     static let lockNamespaces = Statement(
         "lock_namespaces", "SELECT id FROM freshet.namespace WHERE name = ANY ($1::text[]) ORDER BY id FOR UPDATE")
 
-    /// The transaction's number, and the history that it is in.
+    /// The transaction's number, and the history and incarnation that it is in.
     static let transaction = Statement(
         "transaction",
         """
-        SELECT pg_current_xact_id()::text, s.system, s.ordinal, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), s.access
+        SELECT pg_current_xact_id()::text, s.system, s.ordinal, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), s.access,
+            (SELECT token::text FROM freshet.incarnation)
         FROM freshet.store s
         """)
 

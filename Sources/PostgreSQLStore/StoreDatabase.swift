@@ -108,6 +108,11 @@ final class StoreDatabase: Sendable {
             row = try connection.run(.storeRow, by: deadline)
         }
         try see(StoreHistory(place: place, ordinal: try row.int64(0, 3)))
+        if try !row.bool(0, 4) {
+            var parameters = Parameters()
+            parameters.add(Int64(bitPattern: random()))
+            _ = try connection.run(.beginIncarnation, parameters, by: deadline)
+        }
         return row.text(0, 0)
     }
 

@@ -19,6 +19,14 @@ package enum TransactionStep: Hashable, Sendable {
 struct TransactionRunner: Sendable {
     private let database: StoreDatabase
     private let onStep: @Sendable (TransactionStep) -> Void
+    /// The number of a transaction, and the state of the database within which the number is the transaction's alone.
+    private struct Identity {
+        let number: String
+        let history: StoreHistory
+        /// `nil` if the database has lost the row.
+        let incarnation: String?
+    }
+
     /// How often a transaction runs that collides with others. Locks are taken in one order, so this is rare.
     private static let attempts = 4
     /// How long the outcome of a commit is asked for.
@@ -55,11 +63,10 @@ struct TransactionRunner: Sendable {
     ) throws -> Result {
         let transaction = PostgreSQLRecordTransaction(connection)
         let result: Result
-        let number: String
-        let history: StoreHistory
+        let identity: Identity
         let requests: [Request]
         do {
-            (number, history) = try begin(transaction, scope)
+            identity = try begin(transaction, scope)
             onStep(.loaded(process: connection.process))
             result = try body(transaction)
             requests = try transaction.finish() + transaction.raisingAccess()
@@ -69,12 +76,12 @@ struct TransactionRunner: Sendable {
             throw error
         }
         onStep(.committing(process: connection.process))
-        try commit(requests, number, history, over: connection)
+        try commit(requests, identity, over: connection)
         return result
     }
 
     /// Locks and reads what the scope names.
-    private func begin(_ transaction: PostgreSQLRecordTransaction, _ scope: TransactionScope) throws -> (number: String, StoreHistory) {
+    private func begin(_ transaction: PostgreSQLRecordTransaction, _ scope: TransactionScope) throws -> Identity {
         let loading = scope.namespaces.isEmpty ? [] : PostgreSQLRecordTransaction.loading(scope.namespaces)
         let requests =
             [Request(.begin), transaction.lockingAccess(scope)] + loading.prefix(1) + [Request(.transaction)] + loading.dropFirst()
@@ -96,10 +103,10 @@ struct TransactionRunner: Sendable {
             try transaction.take(results[first + 1], scope.namespaces)
             try transaction.take(results[(first + 2)...], of: scope)
         }
-        return (row.text(0, 0), history)
+        return Identity(number: row.text(0, 0), history: history, incarnation: row.optionalText(0, 5))
     }
 
-    private func commit(_ requests: [Request], _ number: String, _ history: StoreHistory, over connection: Connection) throws {
+    private func commit(_ requests: [Request], _ identity: Identity, over connection: Connection) throws {
         let outcome: [QueryResult]
         do { outcome = try connection.exchange(requests + [Request(.commit)], by: .patient) } catch {
             guard !connection.isUsable else {
@@ -108,7 +115,7 @@ struct TransactionRunner: Sendable {
                 throw error
             }
             onStep(.asking)
-            return try ask(number, history, error)
+            return try ask(identity, error)
         }
         // The server says so if it has undone a transaction that had failed.
         guard outcome.last?.command == "COMMIT" else {
@@ -122,16 +129,21 @@ struct TransactionRunner: Sendable {
 
     /// Finds out whether a transaction was committed whose answer is lost. Returns if it was.
     ///
-    /// The transaction's number means something only within its history: after a failover another transaction may have it.
-    private func ask(_ number: String, _ history: StoreHistory, _ failure: PostgreSQLError) throws {
+    /// The transaction's number means something only within its history and incarnation: after a failover or a crash another
+    /// transaction may have it.
+    private func ask(_ identity: Identity, _ failure: PostgreSQLError) throws {
         let deadline = Deadline(after: Self.outcomePatience)
         var parameters = Parameters()
-        parameters.add(number)
+        parameters.add(identity.number)
         while !deadline.hasPassed {
             if let connection = try? database.open(), let row = try? connection.run(.transactionStatus, parameters, by: .patient) {
-                guard database.history == history else { break }
+                guard database.history == identity.history else { break }
                 switch row.optionalText(0, 0) {
-                case "committed": return
+                case "committed":
+                    guard let incarnation = identity.incarnation, row.optionalText(0, 1) == incarnation else {
+                        throw unknown("PostgreSQL has recovered from a crash since")
+                    }
+                    return
                 case "aborted": throw PostgreSQLError(.connectionLost, state: failure.state, failure.message)
                 case "in progress": break
                 default: throw unknown("PostgreSQL no longer knows the transaction")

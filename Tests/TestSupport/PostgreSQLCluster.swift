@@ -29,6 +29,8 @@ package final class PostgreSQLCluster: Sendable {
     private let process: Process
     /// The process runs until this pipe is closed, which the end of the test process does too.
     private let pipe: Pipe
+    /// Says "ready" after each start.
+    private let output: Pipe
     private let databases = Mutex((made: 0, free: [String]()))
 
     /// - Parameter settings: lines of `postgresql.conf`.
@@ -41,7 +43,7 @@ package final class PostgreSQLCluster: Sendable {
         }
         process = Process()
         pipe = Pipe()
-        let output = Pipe()
+        output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.script, "cluster", folder, programs] + settings
         process.standardInput = pipe
@@ -88,6 +90,13 @@ package final class PostgreSQLCluster: Sendable {
         return text
     }
 
+    /// Ends the server's processes at once, and starts it again: changes that are not on its disk are lost.
+    package func crash() throws {
+        try pipe.fileHandleForWriting.write(contentsOf: Data("crash\n".utf8))
+        let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard text == "ready\n" else { throw NotStarted(log: text) }
+    }
+
     /// Runs SQL that a test needs and the product does not.
     @discardableResult
     package func query(_ sql: String, in database: String = "postgres") throws -> String {
@@ -114,8 +123,9 @@ package final class PostgreSQLCluster: Sendable {
             for line in "$@"; do echo "$line"; done
         } >>"$folder/data/postgresql.conf"
         printf '%s\\n' 'local all guarded scram-sha-256' 'local all all trust' 'local replication all trust' >"$folder/data/pg_hba.conf"
-        as "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 60 start >/dev/null 2>&1 </dev/null && echo ready || cat "$folder"/*.log
-        cat >/dev/null
+        control() { as "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 60 "$@" >/dev/null 2>&1 </dev/null && echo ready || cat "$folder"/*.log; }
+        control start
+        while read -r _; do control -m immediate restart; done
         as "$programs/pg_ctl" -D "$folder/data" -m immediate stop >/dev/null 2>&1
         rm -rf "$folder"
         """

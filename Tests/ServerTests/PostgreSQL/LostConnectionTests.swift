@@ -30,7 +30,13 @@ struct LostConnectionTests {
         var configuration = PostgreSQLRecordStore.Configuration()
         configuration.lanes = 1
         configuration.onStep = onStep
-        return try PostgreSQLRecordStore(uri: uri, configuration: configuration) { 7 }
+        let numbers = Mutex<UInt64>(7)
+        return try PostgreSQLRecordStore(uri: uri, configuration: configuration) {
+            numbers.withLock { number in
+                number += 1
+                return number
+            }
+        }
     }
 
     @Test(arguments: [false, true])
@@ -117,6 +123,35 @@ struct LostConnectionTests {
         #expect(String(decoding: bytes, as: UTF8.self) == String(acknowledged.withLock { $0 }))
         #expect(try store.state(of: namespace).head == Revision(Int64(acknowledged.withLock { $0 })))
         #expect(unknown.withLock { $0 } == 0 && acknowledged.withLock { $0 } > 20, "refused: \(refused.withLock { $0 })")
+    }
+
+    /// PostgreSQL gives the number of a transaction again that a crash has undone before anything of it was on disk.
+    @Test func aTransactionWhoseNumberAnotherHasAfterACrashIsNotTakenForCommitted() throws {
+        // Given a transaction of which nothing is on disk yet
+        let cluster = try PostgreSQLCluster(settings: ["wal_writer_delay = 10s", "autovacuum = off"])
+        let uri = cluster.uri("postgres")
+        let others = Mutex(0)
+        let transactions = Mutex(0)
+        let namespace = namespace
+        let other = try store(uri) { _ in }
+        let store = try store(uri) { step in
+            guard case .committing = step,
+                transactions.withLock({ count in
+                    count += 1; return count == 2
+                })
+            else { return }
+            // When PostgreSQL crashes before the commit, and the next transactions are those of another server
+            try? cluster.crash()
+            for _ in 1...3 where (try? other.increment("a/1", in: namespace)) != nil { others.withLock { $0 += 1 } }
+        }
+        _ = try store.increment("a/1", in: namespace)
+        // Then its outcome is unknown, or it was run again; it is not called committed
+        do {
+            #expect(try store.increment("a/1", in: namespace) == Revision(Int64(others.withLock { $0 } + 2)))
+        } catch StoreError.outcomeUnknown {
+            #expect(try store.state(of: namespace).head == Revision(Int64(others.withLock { $0 } + 1)))
+        }
+        #expect(others.withLock { $0 } == 3)
     }
 
     /// A standby that never confirms holds up each commit, so that its connection can be ended while it waits.
