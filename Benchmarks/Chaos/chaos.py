@@ -1,0 +1,254 @@
+"""Three servers over a PostgreSQL primary and its standby, with everything between them going wrong, and clients that roam.
+
+    chaos.py PROGRAM [--seconds N] [--seed N] [--faults NAME,NAME] [--keep]
+
+At the end all heals, and the history of the clients is checked: no acknowledged write is lost without a new epoch, no revision is
+allocated twice, no cursor falls, each write counts once, and the followers of all servers have the same records.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from clients import Follower, Writer, ask, position
+from cluster import SETTINGS, Node, free_port
+from history import History
+from nemeses import Nemesis
+from proxy import Proxy
+
+# Seconds within which all is well again after the last fault: a hold of the feed, and five more.
+HEALING = 20
+
+
+class Server:
+    """A freshet with links of its own to each database."""
+
+    def __init__(self, program, folder, number, links):
+        self.program, self.links, self.port = program, links, free_port()
+        self.log = open(os.path.join(folder, f"server-{number}.log"), "ab")
+        hosts = ",".join(f"127.0.0.1:{link.port}" for link in links)
+        self.store = f"postgres://postgres@{hosts}/freshet?target_session_attrs=read-write&connect_timeout=2"
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.program, "serve", "--open", "--port", str(self.port), "--store", self.store], stdout=self.log, stderr=self.log)
+
+    def signal(self, number): self.process.send_signal(number)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+class System:
+    def __init__(self, program, folder, history):
+        self.program, self.history, self.began = program, history, time.monotonic()
+        self.proxy = Proxy()
+        self.primary, self.standby = Node(folder, "alder"), Node(folder, "birch")
+        self.primary.create(SETTINGS)
+        self.primary.start()
+        self.replication = self.proxy.link(self.primary.port)
+        self.standby.follow(self.replication.port)
+        self.primary.query("CREATE DATABASE freshet")
+        self.set_synchronous(True)
+        subprocess.run(
+            [program, "store", "init", f"postgres://postgres@127.0.0.1:{self.primary.port}/freshet"], check=True, stdout=subprocess.DEVNULL)
+        self.servers = [Server(program, folder, number, [self.proxy.link(node.port) for node in (self.primary, self.standby)]) for number in range(3)]
+        for server in self.servers:
+            server.start()
+
+    def elapsed(self): return time.monotonic() - self.began
+    def links(self): return [link for server in self.servers for link in server.links]
+
+    def set_synchronous(self, is_on):
+        """Whether each commit waits until the standby has it."""
+        if not is_on:
+            self.history.is_synchronous = False
+        self.primary.query(f"ALTER SYSTEM SET synchronous_standby_names = '{self.standby.name if is_on else ''}'")
+        self.primary.query("SELECT pg_reload_conf()")
+        if is_on:
+            end = time.monotonic() + 20
+            while self.primary.query("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "0":
+                if time.monotonic() > end:
+                    raise SystemExit("error: the standby does not follow")
+                time.sleep(0.05)
+            # Sessions read the setting at their next statement; the wait for the standby begins with the one after.
+            time.sleep(0.2)
+            self.history.is_synchronous = True
+
+    def fail_over(self, is_lossless, zombie):
+        """The standby takes over. The old primary comes back for a while, if it is a zombie, and becomes the standby then."""
+        epochs = len(self.history.epochs)
+        if not is_lossless:
+            self.forget_synchronous()
+        self.primary.stop()
+        self.standby.promote()
+        self.primary, self.standby = self.standby, self.primary
+        if zombie:
+            self.standby.start()
+            time.sleep(2)
+        self.primary.query("ALTER SYSTEM SET synchronous_standby_names = ''")
+        self.primary.query("SELECT pg_reload_conf()")
+        self.replication.target = self.primary.port
+        self.replication.is_silent = False
+        self.proxy.cut(self.replication)
+        self.standby.follow(self.replication.port)
+        self.set_synchronous(True)
+        end = time.monotonic() + HEALING
+        while len(self.history.epochs) == epochs:
+            if time.monotonic() > end:
+                return self.history.fail("a failover has not begun an epoch")
+            time.sleep(0.1)
+
+    def forget_synchronous(self):
+        """Commits of before may be lost now."""
+        with self.history.lock:
+            self.history.acknowledged = [(*write[:4], False) for write in self.history.acknowledged]
+
+    def heal(self):
+        for link in self.links():
+            link.delay, link.is_silent, link.is_refusing = 0, False, False
+            link.drops_commits = 0
+
+    def end(self):
+        for server in self.servers:
+            server.stop()
+        for node in (self.primary, self.standby):
+            node.remove()
+
+
+def records(port):
+    """All records of a server."""
+    found, after = {}, ""
+    while True:
+        reply = ask(port, "GET", f"/v1/shop/records/counters?limit=1000{after}", timeout=20)
+        if reply is None or reply.status != 200:
+            return None, None
+        for record in reply.body["records"]:
+            found[record["key"]] = (record["revision"], record["value"])
+        if not reply.body.get("next"):
+            return found, reply.cursor
+        after = f"&after={reply.body['next']}"
+
+
+def settle(system, history, followers):
+    """Waits until all servers and followers have the same, and returns that."""
+    end = time.monotonic() + HEALING
+    tables = []
+    while time.monotonic() < end:
+        tables = [records(server.port) for server in system.servers]
+        wanted = tables[0]
+        if all(table[0] is not None and table == wanted for table in tables):
+            if all(follower.is_live and position(follower.cursor) == position(wanted[1]) for follower in followers):
+                return wanted
+        time.sleep(0.2)
+    history.fail(
+        f"not all is well {HEALING} s after the last fault: servers at {[table[1] for table in tables]}, "
+        f"followers at {[follower.cursor for follower in followers]}")
+    return next((table for table in tables if table[0] is not None), ({}, None))
+
+
+def check(history, table, cursor, followers):
+    epoch, _ = position(cursor) if cursor else (None, 0)
+    for follower in followers:
+        for key in sorted(set(table) | set(follower.table)):
+            ours, theirs = follower.table.get(key), table.get(key)
+            # Values above 64 KiB are left out of the feed.
+            if ours is None or theirs is None or ours[0] != theirs[0] or ours[1] not in (None, theirs[1]):
+                history.fail(f"{follower.client} has {key} at {ours and ours[0]}, and the servers have it at {theirs and theirs[0]}")
+    for key, (_, value) in table.items():
+        if value.get("n") != len(value.get("marks", {})):
+            history.fail(f"{key} counts {value.get('n')}, and has the marks of {len(value.get('marks', {}))} writes")
+    lost = 0
+    for key, mark, of, revision, is_synchronous in history.acknowledged:
+        if mark in table.get(key, (0, {}))[1].get("marks", {}):
+            continue
+        lost += 1
+        if of == epoch or is_synchronous:
+            history.fail(f"{mark} of {key} was acknowledged at {revision} of {of}, and is not there in {epoch}")
+    history.count("acknowledged writes that ended with their epoch", lost)
+    early, polls = history.counts.get("empty polls before their time", 0), history.counts.get("polls answered", 0)
+    if early > 50 + polls // 20:
+        history.fail(f"{early} of {polls} polls were answered without a change before their time")
+
+
+def run(program, seconds, seed, faults, folder):
+    history = History()
+    system = System(program, folder, history)
+    began = time.monotonic()
+    writers = [Writer(f"writer-{number}", system.servers, history, seed * 100 + number, keys=20) for number in range(6)]
+    for writer in writers:
+        writer.period = lambda: int((time.monotonic() - began) // 30)
+    followers = [Follower(f"follower-{number}", system.servers, history, seed * 100 + 50 + number) for number in range(4)]
+    try:
+        for client in writers + followers:
+            client.start()
+        time.sleep(2)
+        Nemesis(system, history, seed, faults).run(began + seconds)
+        for server in system.servers:
+            if server.process.poll() is not None:
+                history.fail(f"a server has ended with {server.process.returncode}")
+        time.sleep(1)
+        for writer in writers:
+            writer.is_stopped = True
+        for writer in writers:
+            writer.join(30)
+        table, cursor = settle(system, history, followers)
+        for follower in followers:
+            follower.is_stopped = True
+        for follower in followers:
+            follower.join(15)
+        check(history, table, cursor, followers)
+    finally:
+        system.end()
+    for name in sorted(history.counts):
+        print(f"{history.counts[name]:8,} {name}")
+    print(f"{len(history.epochs):8,} epochs, {len(history.owners):,} revisions, seed {seed}")
+    if history.failures:
+        print(f"FAIL {len(history.failures)} contradictions; the first: {history.failures[0]}")
+        return 1
+    print("ok   no contradiction")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000)
+    parser.add_argument("--faults", type=lambda text: text.split(","))
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    folder = tempfile.mkdtemp(prefix="freshet-chaos-")
+    os.chmod(folder, 0o755)
+    if os.getuid() == 0:
+        shutil.chown(folder, "postgres", "postgres")
+    status = 1
+    try:
+        status = run(options.program, options.seconds, options.seed, options.faults, folder)
+    finally:
+        if options.keep or status:
+            print(f"logs: {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""Clients that roam over the servers: writers with numbers, followers, and what both ask."""
+
+import http.client
+import json
+import random
+import threading
+import time
+
+
+class Reply:
+    def __init__(self, status, cursor, body, retry):
+        self.status, self.cursor, self.body, self.retry = status, cursor, body, retry
+
+    @property
+    def problem(self): return str(self.body.get("type", "")).rsplit(":", 1)[-1] if isinstance(self.body, dict) else ""
+
+
+def ask(port, method, path, body=None, timeout=8):
+    """One request. `None` if no whole response came."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"} if body else {})
+        response = connection.getresponse()
+        data = response.read()
+        return Reply(response.status, response.headers.get("Freshet-Cursor"), json.loads(data) if data else None, response.headers.get("Retry-After"))
+    except (OSError, http.client.HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+
+
+def position(cursor):
+    """The epoch and revision of a cursor; the turn counts for nothing here."""
+    epoch, revision = cursor.rsplit("-", 1)
+    return epoch, int(revision.split(".")[0])
+
+
+class Client(threading.Thread):
+    def __init__(self, name, servers, history, seed):
+        super().__init__(daemon=True)
+        self.client, self.servers, self.history = name, servers, history
+        self.random = random.Random(seed)
+        self.is_stopped = False
+        self.server = self.random.choice(servers)
+
+    def roam(self):
+        self.server = self.random.choice(self.servers)
+
+    def pause(self, reply):
+        """Waits as a response asks, but not for so long that the run is idle."""
+        time.sleep(min(float(reply.retry or 0.2), 1) * self.random.uniform(0.5, 1) if reply else 0.1)
+
+
+class Writer(Client):
+    """Sends atomic batches of an increment and a mark: a record that counts a write twice, or not at all, has another number of marks
+    than its count. Repeats a batch under its numbers until it is decided."""
+
+    def __init__(self, *arguments, keys):
+        super().__init__(*arguments)
+        self.keys = keys
+        self.number = 1
+        self.epoch = None
+        self.rounds = 0
+        self.period = lambda: 0
+
+    def run(self):
+        while not self.is_stopped:
+            self.rounds += 1
+            key = f"counters/{self.period()}-{self.random.randrange(self.keys)}"
+            mark = f"{self.client}-{self.rounds}"
+            batch = [
+                {"number": self.number, "op": "increment", "key": key, "path": "/n", "by": 1},
+                {"number": self.number + 1, "op": "patch", "key": key, "value": {"marks": {mark: True}}},
+            ]
+            if self.decide(key, mark, batch):
+                self.number += 2
+            if self.random.random() < 0.2:
+                self.roam()
+            time.sleep(self.random.uniform(0, 0.02))
+
+    def decide(self, key, mark, batch):
+        while not self.is_stopped:
+            if self.epoch is None and not self.learn_epoch():
+                continue
+            body = {"client": self.client, "epoch": self.epoch, "resume": True, "atomic": True, "writes": batch}
+            reply = ask(self.server.port, "POST", "/v1/shop/writes", body)
+            if reply is None:
+                self.history.count("writes without an answer")
+                self.roam()
+                self.pause(reply)
+            elif reply.status == 200:
+                return self.record(key, mark, reply)
+            elif reply.problem == "epoch-changed":
+                self.epoch = None
+            elif reply.status in (503, 507):
+                self.history.count(f"writes answered {reply.problem}")
+                self.roam()
+                self.pause(reply)
+            else:
+                self.history.fail(f"{self.client}: {reply.status} {reply.body}")
+                self.pause(reply)
+        return False
+
+    def learn_epoch(self):
+        reply = ask(self.server.port, "GET", f"/v1/shop/clients/{self.client}")
+        if reply is None or reply.status != 200:
+            self.roam()
+            self.pause(reply)
+            return False
+        self.epoch, _ = position(reply.cursor)
+        if self.history.saw_epoch(self.epoch):
+            print(f"     epoch {self.epoch}", flush=True)
+        return True
+
+    def record(self, key, mark, reply):
+        results = reply.body["results"]
+        if len(results) != 2 or any(result["status"] not in ("applied", "settled") for result in results):
+            self.history.fail(f"{self.client}: a batch of {key} was answered {reply.body}")
+            return True
+        epoch, head = position(reply.cursor)
+        for number, result in zip((self.number, self.number + 1), results):
+            if "revision" in result:
+                self.history.allocated(epoch, result["revision"], key, self.client, number)
+                if result["revision"] > head:
+                    self.history.fail(f"{self.client}: revision {result['revision']} is beyond the response's cursor {reply.cursor}")
+        self.history.acknowledge(key, mark, epoch, results[1].get("revision", 0))
+        self.history.count("acknowledged batches")
+        return True
+
+
+class Follower(Client):
+    """Follows the feed over all servers, and keeps the records that it states."""
+
+    wait = 2
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.cursor = "0"
+        self.table = {}
+        self.is_live = False
+
+    def run(self):
+        while not self.is_stopped:
+            self.step()
+            if self.random.random() < 0.1:
+                self.roam()
+
+    def step(self):
+        began = time.monotonic()
+        reply = ask(self.server.port, "GET", f"/v1/shop/changes?since={self.cursor}&wait={self.wait}")
+        if reply is None or reply.status >= 500:
+            self.history.count("polls without an answer" if reply is None else f"polls answered {reply.problem}")
+            self.is_live = False
+            self.roam()
+            return self.pause(reply)
+        if reply.status == 410:
+            self.history.count(f"polls answered {reply.problem}")
+            self.cursor, self.table, self.is_live = "0", {}, False
+            return
+        if reply.status not in (200, 204):
+            self.history.fail(f"{self.client}: {reply.status} {reply.body}")
+            return self.pause(reply)
+        self.take(reply, began)
+
+    def take(self, reply, began):
+        epoch, revision = position(reply.cursor)
+        if self.history.saw_epoch(epoch):
+            print(f"     epoch {epoch}", flush=True)
+        if self.cursor != "0":
+            former, before = position(self.cursor)
+            if former != epoch:
+                self.history.fail(f"{self.client}: a poll from {self.cursor} was answered at {reply.cursor}")
+            elif revision < before:
+                self.history.fail(f"{self.client}: the cursor fell from {self.cursor} to {reply.cursor}")
+        changes = reply.body["changes"] if reply.status == 200 else []
+        for change in changes:
+            if "write" in change:
+                self.history.allocated(epoch, change["revision"], change["key"], change["client"], change["write"])
+            known = self.table.get(change["key"])
+            if known and known[0] > change["revision"]:
+                self.history.fail(f"{self.client}: {change['key']} went from {known[0]} back to {change['revision']}")
+            self.table[change["key"]] = (change["revision"], change.get("value"))
+        if not changes and self.cursor != "0" and time.monotonic() - began < self.wait / 2:
+            # A stopping server answers at once; more than a few of these would be polls without a pause.
+            self.history.count("empty polls before their time")
+        self.history.count("polls answered")
+        self.is_live = reply.status == 204 or reply.body["upToDate"]
+        self.cursor = reply.cursor

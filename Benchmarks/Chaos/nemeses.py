@@ -1,0 +1,101 @@
+"""What goes wrong, chosen by a seed."""
+
+import random
+import signal
+import time
+
+
+class Nemesis:
+    def __init__(self, system, history, seed, names):
+        self.system, self.history, self.random = system, history, random.Random(seed)
+        everything = {name.removeprefix("do_"): getattr(self, name) for name in dir(self) if name.startswith("do_")}
+        unknown = set(names or []) - set(everything)
+        if unknown:
+            raise SystemExit(f"error: there is no {', '.join(sorted(unknown))}; there are {', '.join(sorted(everything))}")
+        self.actions = {name: action for name, action in everything.items() if not names or name in names}
+        # Each once before any comes again, so that a short run has all.
+        self.queue = []
+
+    def run(self, until):
+        while time.monotonic() < until:
+            if not self.queue:
+                self.queue = sorted(self.actions)
+                self.random.shuffle(self.queue)
+            name = self.queue.pop()
+            print(f"{self.system.elapsed():5.1f} {name}", flush=True)
+            self.actions[name]()
+            self.history.count(name)
+            self.system.heal()
+            time.sleep(self.random.uniform(0.5, 2))
+
+    def _server(self): return self.random.choice(self.system.servers)
+    def _links(self): return self.random.choice([server.links for server in self.system.servers] + [self.system.links()])
+    def _rest(self, least, most): time.sleep(self.random.uniform(least, most))
+
+    def do_kill_server(self):
+        server = self._server()
+        server.kill()
+        self._rest(0, 1)
+        server.start()
+
+    def do_stop_server(self):
+        server = self._server()
+        server.signal(signal.SIGSTOP)
+        self._rest(1, 7)
+        server.signal(signal.SIGCONT)
+
+    def do_cut_links(self):
+        for _ in range(self.random.randrange(1, 5)):
+            for link in self._links():
+                self.system.proxy.cut(link)
+            self._rest(0, 0.3)
+
+    def do_slow_links(self):
+        for link in self._links():
+            link.delay = self.random.choice([0.005, 0.05, 0.3])
+        self._rest(1, 3)
+
+    def do_silence_links(self):
+        links = self._links()
+        for link in links:
+            link.is_silent = True
+        self._rest(1, 6)
+        for link in links:
+            link.is_silent = False
+
+    def do_lose_commit_answers(self):
+        for link in self.system.links():
+            link.drops_commits = self.random.randrange(1, 4)
+        self._rest(0.5, 2)
+        for link in self.system.links():
+            self.history.count("answers to commits that were lost", link.dropped)
+            link.drops_commits = link.dropped = 0
+
+    def do_end_sessions(self):
+        for _ in range(self.random.randrange(1, 4)):
+            self.system.primary.query(
+                "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE datname = 'freshet' "
+                "ORDER BY random() LIMIT 8) AS s")
+            self._rest(0, 0.5)
+
+    def do_restart_database(self):
+        self.system.primary.stop()
+        self._rest(0, 2)
+        self.system.primary.start()
+
+    def do_hold_snapshot(self):
+        self.system.primary.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class; SELECT pg_sleep(2); COMMIT", "freshet")
+
+    def do_promote_without_loss(self):
+        """Every acknowledged commit is on the standby, which then takes over."""
+        self.system.set_synchronous(True)
+        self._rest(1, 2)
+        self.system.fail_over(is_lossless=True, zombie=self.random.random() < 0.5)
+
+    def do_promote_with_loss(self):
+        """The standby misses the last commits, and takes over."""
+        self.system.set_synchronous(False)
+        self.system.replication.is_silent = True
+        self._rest(0.5, 2)
+        self.system.fail_over(is_lossless=False, zombie=self.random.random() < 0.5)
+        self.system.replication.is_silent = False
