@@ -69,6 +69,7 @@ class System:
         self.set_synchronous(True)
         subprocess.run(
             [program, "store", "init", f"postgres://postgres@127.0.0.1:{self.primary.port}/freshet"], check=True, stdout=subprocess.DEVNULL)
+        self.writers, self.followers = [], []
         self.servers = [Server(program, folder, number, [self.proxy.link(node.port) for node in (self.primary, self.standby)]) for number in range(3)]
         for server in self.servers:
             server.start()
@@ -123,8 +124,39 @@ class System:
 
     def heal(self):
         for link in self.links():
-            link.delay, link.is_silent, link.is_refusing = 0, False, False
+            link.delay, link.is_silent, link.is_deaf = 0, False, False
             link.drops_commits = 0
+
+    def pause(self):
+        """No write is under way any more. One that is has to be decided first, which takes a while after a fault."""
+        for writer in self.writers:
+            writer.is_paused = True
+        end = time.monotonic() + HEALING
+        while not all(writer.is_idle for writer in self.writers):
+            if time.monotonic() > end:
+                return self.history.fail(f"a write is not decided {HEALING} s after a fault")
+            time.sleep(0.02)
+
+    def settle(self):
+        """Nothing goes wrong and nobody writes: soon all servers and followers have the same. Returns that, and its position."""
+        self.pause()
+        end = time.monotonic() + HEALING
+        tables = []
+        while time.monotonic() < end:
+            tables = [records(server.port) for server in self.servers]
+            wanted = tables[0]
+            if all(table[0] is not None and table == wanted for table in tables):
+                if all(follower.is_live and position(follower.cursor) == position(wanted[1]) for follower in self.followers):
+                    break
+            time.sleep(0.2)
+        else:
+            self.history.fail(
+                f"not all is well {HEALING} s after a fault: servers at {[table[1] for table in tables]}, "
+                f"followers at {[follower.cursor for follower in self.followers]}")
+            wanted = next((table for table in tables if table[0] is not None), ({}, None))
+        for writer in self.writers:
+            writer.is_paused = False
+        return wanted
 
     def end(self):
         for server in self.servers:
@@ -145,23 +177,6 @@ def records(port):
         if not reply.body.get("next"):
             return found, reply.cursor
         after = f"&after={reply.body['next']}"
-
-
-def settle(system, history, followers):
-    """Waits until all servers and followers have the same, and returns that."""
-    end = time.monotonic() + HEALING
-    tables = []
-    while time.monotonic() < end:
-        tables = [records(server.port) for server in system.servers]
-        wanted = tables[0]
-        if all(table[0] is not None and table == wanted for table in tables):
-            if all(follower.is_live and position(follower.cursor) == position(wanted[1]) for follower in followers):
-                return wanted
-        time.sleep(0.2)
-    history.fail(
-        f"not all is well {HEALING} s after the last fault: servers at {[table[1] for table in tables]}, "
-        f"followers at {[follower.cursor for follower in followers]}")
-    return next((table for table in tables if table[0] is not None), ({}, None))
 
 
 def check(history, table, cursor, followers):
@@ -196,6 +211,7 @@ def run(program, seconds, seed, faults, folder):
     for writer in writers:
         writer.period = lambda: int((time.monotonic() - began) // 30)
     followers = [Follower(f"follower-{number}", system.servers, history, seed * 100 + 50 + number) for number in range(4)]
+    system.writers, system.followers = writers, followers
     try:
         for client in writers + followers:
             client.start()
@@ -204,12 +220,12 @@ def run(program, seconds, seed, faults, folder):
         for server in system.servers:
             if server.process.poll() is not None:
                 history.fail(f"a server has ended with {server.process.returncode}")
-        time.sleep(1)
+        system.pause()
         for writer in writers:
             writer.is_stopped = True
         for writer in writers:
             writer.join(30)
-        table, cursor = settle(system, history, followers)
+        table, cursor = system.settle()
         for follower in followers:
             follower.is_stopped = True
         for follower in followers:

@@ -62,9 +62,15 @@ class Writer(Client):
         self.epoch = None
         self.rounds = 0
         self.period = lambda: 0
+        self.is_paused = False
+        self.is_idle = False
 
     def run(self):
         while not self.is_stopped:
+            self.is_idle = self.is_paused
+            if self.is_idle:
+                time.sleep(0.02)
+                continue
             self.rounds += 1
             key = f"counters/{self.period()}-{self.random.randrange(self.keys)}"
             mark = f"{self.client}-{self.rounds}"

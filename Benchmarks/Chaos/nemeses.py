@@ -26,6 +26,8 @@ class Nemesis:
             self.actions[name]()
             self.history.count(name)
             self.system.heal()
+            if self.random.random() < 0.3:
+                self.system.settle()
             time.sleep(self.random.uniform(0.5, 2))
 
     def _server(self): return self.random.choice(self.system.servers)
@@ -62,6 +64,17 @@ class Nemesis:
         self._rest(1, 6)
         for link in links:
             link.is_silent = False
+
+    def do_lose_notifications(self):
+        """The last commits before a pause are announced to nobody: the servers have to look for them."""
+        for link in self.system.links():
+            link.is_deaf = True
+        self._rest(0.5, 2)
+        self.system.pause()
+        for link in self.system.links():
+            self.system.proxy.cut_listeners(link)
+            link.is_deaf = False
+        self.system.settle()
 
     def do_lose_commit_answers(self):
         for link in self.system.links():

@@ -14,7 +14,9 @@ class Link:
         self.port = None
         self.delay = 0.0
         self.is_silent = False
-        self.is_refusing = False
+        # Connections that listen for notifications get none.
+        self.is_deaf = False
+        self.listeners = set()
         self.drops_commits = 0
         self.dropped = 0
         self.pairs = set()
@@ -36,13 +38,15 @@ class Proxy:
         """Ends all connections of the link."""
         self.loop.call_soon_threadsafe(lambda: [writer.transport.abort() for pair in link.pairs for writer in pair])
 
+    def cut_listeners(self, link):
+        """Ends the connections that listen for notifications, with those that they have not got."""
+        self.loop.call_soon_threadsafe(lambda: [writer.transport.abort() for pair in link.listeners for writer in pair])
+
     async def _listen(self, link):
         server = await asyncio.start_server(lambda reader, writer: self._serve(link, reader, writer), "127.0.0.1", 0)
         link.port = server.sockets[0].getsockname()[1]
 
     async def _serve(self, link, reader, writer):
-        if link.is_refusing:
-            return writer.transport.abort()
         while link.is_silent:
             await asyncio.sleep(0.05)
         try:
@@ -53,13 +57,16 @@ class Proxy:
         link.pairs.add(pair)
         await asyncio.gather(self._pump(link, reader, other_writer, pair, False), self._pump(link, other_reader, writer, pair, True))
         link.pairs.discard(pair)
+        link.listeners.discard(pair)
 
     async def _pump(self, link, reader, writer, pair, is_answer):
         try:
             while piece := await reader.read(1 << 16):
                 if link.delay:
                     await asyncio.sleep(link.delay)
-                while link.is_silent:
+                if not is_answer and b"LISTEN" in piece:
+                    link.listeners.add(pair)
+                while link.is_silent or link.is_deaf and pair in link.listeners:
                     await asyncio.sleep(0.05)
                 if is_answer and link.drops_commits > 0 and COMMITTED in piece:
                     link.drops_commits -= 1
