@@ -35,6 +35,7 @@ import Testing
             let connection = try Connection(path: directory.file("a/freshet.db"))
             try connection.execute("ALTER TABLE store DROP COLUMN identifier")
             try connection.execute("DROP TABLE access; ALTER TABLE client DROP COLUMN owner")
+            try connection.execute("ALTER TABLE store DROP COLUMN token; ALTER TABLE namespace DROP COLUMN base")
             try connection.setUserVersion(3)
         }
         // When

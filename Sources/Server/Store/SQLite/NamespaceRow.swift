@@ -5,6 +5,8 @@ internal import FreshetWire
 struct NamespaceRow {
     /// `nil` for a namespace that no write has made yet.
     var id: Int64?
+    /// What the epoch of a namespace without a row is derived from: ``EpochRule``.
+    var base: Epoch?
     var state: NamespaceState
     /// Mostly there are no invalidations, and then no write has to look for them.
     var counts = NamespaceCounts()
@@ -20,7 +22,18 @@ struct NamespaceRow {
             guard try row.step() else { return nil }
             return NamespaceRow(id: row.int64(5), state: try NamespaceState(row), counts: NamespaceCounts(row, from: 6))
         }
-        return try made ?? NamespaceRow(id: nil, state: .unmade(name, connection))
+        return try made ?? unmade(name, connection)
+    }
+
+    /// A namespace that has no row.
+    static func unmade(_ name: Namespace, _ connection: Connection) throws -> NamespaceRow {
+        try connection.withStatement("SELECT seed, (SELECT value FROM generation WHERE bucket = ?), token FROM store") { row in
+            try row.bind(1, EpochSource.bucket(of: name))
+            guard try row.step() else { throw WireError.unexpectedJSON("the table 'store' is empty") }
+            let rule = EpochRule(seed: row.int64(0), token: row.int64(2))
+            let base = rule.base(of: name, generation: row.int64(1))
+            return NamespaceRow(id: nil, base: base, state: NamespaceState(unmade: rule.epoch(base)))
+        }
     }
 }
 
@@ -32,16 +45,6 @@ extension NamespaceState {
             throw WireError.invalidCursor("\(token)-\(row.int64(1))")
         }
         self.init(epoch: epoch, head: head, forgotten: forgotten, records: Int(row.int64(3)), bytes: Int(row.int64(4)))
-    }
-
-    /// The state of a namespace that has no row.
-    static func unmade(_ name: Namespace, _ connection: Connection) throws -> NamespaceState {
-        try connection.withStatement("SELECT seed, (SELECT value FROM generation WHERE bucket = ?) FROM store") { row in
-            try row.bind(1, EpochSource.bucket(of: name))
-            guard try row.step() else { throw WireError.unexpectedJSON("the table 'store' is empty") }
-            let source = EpochSource(seed: UInt64(bitPattern: row.int64(0)))
-            return NamespaceState(unmade: source.epoch(of: name, generation: row.int64(1)))
-        }
     }
 }
 

@@ -61,10 +61,11 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     func madeRow() throws -> Int64 {
         if let id = row.id { return id }
         try connection.withStatement(
-            "INSERT INTO namespace(name, epoch, head, forgotten, records, bytes, invalidations) VALUES(?, ?, 0, 0, 0, 0, 0)"
+            "INSERT INTO namespace(name, epoch, base, head, forgotten, records, bytes, invalidations) VALUES(?, ?, ?, 0, 0, 0, 0, 0)"
         ) { statement in
             try statement.bind(1, name.name)
             try statement.bind(2, row.state.epoch.token)
+            try statement.bind(3, row.base == row.state.epoch ? nil : row.base?.token)
             try statement.run()
         }
         row.id = connection.lastInsertedRow

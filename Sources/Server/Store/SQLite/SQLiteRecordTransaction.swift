@@ -52,26 +52,31 @@ final class SQLiteRecordTransaction: RecordTransaction {
     func rotateEpochs(seed: UInt64) throws {
         try writer.flush()
         writer.forget()
-        try run("UPDATE store SET seed = ?", Int64(bitPattern: seed))
+        try run("UPDATE store SET seed = ?, token = 0", Int64(bitPattern: seed))
         let names = try connection.withStatement("SELECT name FROM namespace ORDER BY name") { row in
             var names: [Namespace] = []
             while try row.step() { names.append(try Namespace(row.text(0))) }
             return names
         }
-        for name in names { try set(NamespaceState.unmade(name, connection).epoch, of: name) }
+        for name in names { try set(NamespaceRow.unmade(name, connection).state.epoch, base: nil, of: name) }
     }
 
     func renewEpoch(of namespace: Namespace, seed: UInt64) throws -> Bool {
         try writer.flush()
         writer.forget()
-        try set(EpochSource(seed: seed).epoch(of: namespace, generation: 0), of: namespace)
+        let token = try connection.withStatement("SELECT token FROM store") { try $0.step() ? $0.int64(0) : 0 }
+        let base = EpochSource(seed: seed).epoch(of: namespace, generation: 0)
+        let rule = EpochRule(seed: Int64(bitPattern: seed), token: token)
+        try set(rule.epoch(base), base: token == 0 ? nil : base, of: namespace)
         return connection.changes > 0
     }
 
-    private func set(_ epoch: Epoch, of namespace: Namespace) throws {
-        try connection.withStatement("UPDATE namespace SET epoch = ? WHERE name = ?") { statement in
+    /// - Parameter base: `nil` in a store without a token.
+    private func set(_ epoch: Epoch, base: Epoch?, of namespace: Namespace) throws {
+        try connection.withStatement("UPDATE namespace SET epoch = ?, base = ? WHERE name = ?") { statement in
             try statement.bind(1, epoch.token)
-            try statement.bind(2, namespace.name)
+            try statement.bind(2, base?.token)
+            try statement.bind(3, namespace.name)
             try statement.run()
         }
     }

@@ -7,7 +7,7 @@ enum Schema {
     static let applicationIdentifier: Int64 = 0x4652_5348
 
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [String] = [first, second, third, fourth, fifth, sixth, seventh]
+    static let steps: [String] = [first, second, third, fourth, fifth, sixth, seventh, eighth]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -182,4 +182,11 @@ enum Schema {
     /// The principal that a client's name belongs to (``ClientOwner``). The first principal that writes under a name of an
     /// earlier file owns it.
     private static let seventh = "ALTER TABLE client ADD COLUMN owner TEXT;"
+
+    /// What a store that was copied from PostgreSQL derives epochs from (``EpochRule``). `token` is 0 otherwise, and then `base`
+    /// is NULL and every `epoch` is its own base. Reads need the epoch alone, so they do not compute it.
+    private static let eighth = """
+        ALTER TABLE store ADD COLUMN token INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE namespace ADD COLUMN base TEXT;
+        """
 }
