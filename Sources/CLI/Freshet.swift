@@ -15,7 +15,7 @@ struct Freshet: AsyncParsableCommand {
         subcommands: [
             Serve.self, Demo.self, Get.self, Put.self, Patch.self, Delete.self, List.self, Watch.self, Invalidate.self, Export.self,
             Import.self, Status.self, KeyCommand.self, TokenCommand.self, RightsCommand.self, Revoke.self, Reload.self, ConfigCommand.self,
-            StoreCommand.self,
+            StoreCommand.self, Copy.self,
             AuditCommand.self, Simulate.self, Search.self, Worlds.self, CacheCommand.self,
         ]
     )

@@ -39,6 +39,17 @@ final class StoreDatabase: Sendable {
         return connection
     }
 
+    /// Opens a connection to a store, and brings its schema up to date; `nil` if there is no store and no seed.
+    ///
+    /// - Parameter seed: random; makes a store that derives its epochs from it, if there is none.
+    func openForCopy(making seed: UInt64?) throws -> sending Connection? {
+        let (connection, place) = try connect()
+        guard try schema(connection) > 0 || seed != nil else { return nil }
+        try Schema.migrate(connection, seed: seed ?? 0, place: place, label: label)
+        _ = try enter(connection, place)
+        return connection
+    }
+
     /// Looks at the database, and changes nothing.
     func inspect() throws -> PostgreSQLRecordStore.Inspection {
         let connection = try connect().0

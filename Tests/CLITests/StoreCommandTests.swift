@@ -23,7 +23,11 @@ struct StoreCommandTests {
 
     /// The commands of the page, in their order, each as its arguments.
     private static func commands(of page: String) throws -> [[String]] {
-        try Project.text(of: page).split(separator: "\n").filter { $0.hasPrefix("    freshet ") }.map { line in
+        // CopyCommandTests has the copies, which need stopped servers.
+        let lines = try Project.text(of: page).split(separator: "\n").filter {
+            $0.hasPrefix("    freshet ") && !$0.hasPrefix("    freshet copy ")
+        }
+        return lines.map { line in
             // Quotation marks hold arguments together; the page has no others.
             line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { place, part in
                 place % 2 == 1 ? [String(part)] : part.split(separator: " ").map(String.init)

@@ -48,6 +48,11 @@ struct StoreLocation {
         return totals
     }
 
+    /// The store as an end of a copy.
+    func copyEnd() throws(CommandFailure) -> any StoreCopyEnd {
+        do throws(StoreError) { return try PostgreSQLCopyEnd(uri: uri) } catch { throw CommandFailure(error) }
+    }
+
     private static let notReady = CommandFailure(
         .data, "the database has no schema of this version: 'freshet store init' makes it, or brings it up to date")
 
@@ -63,22 +68,23 @@ struct StoreLocation {
 
     func shared(listens: Bool, logger: Logger) throws(CommandFailure) -> SharedStore { throw CommandFailure(.software, Self.supported) }
 
+    func copyEnd() throws(CommandFailure) -> any StoreCopyEnd { throw CommandFailure(.software, Self.supported) }
+
     func makeKey(request: [UInt8], now: Int64) throws -> (id: String, token: String) { throw CommandFailure(.software, Self.supported) }
     #endif
 }
 
-#if PostgreSQL
 extension CommandFailure {
     /// Why a store cannot be used.
     init(_ error: StoreError) {
         let status: ExitStatus =
             switch error {
-            case .newerSchema, .corrupt, .notADatabase: .data
-            case .unavailable, .inUse: .unavailable
+            case .newerSchema, .corrupt, .notADatabase, .notEmpty: .data
+            case .noStore: .noInput
+            case .unavailable, .inUse, .serversConnected: .unavailable
             case .overloaded, .outcomeUnknown: .tryAgain
-            case .missingDirectory, .notADirectory, .readOnly, .full, .revisionsExhausted, .failed: .inputOutput
+            case .missingDirectory, .notADirectory, .readOnly, .full, .revisionsExhausted, .copyDiffers, .failed: .inputOutput
             }
         self.init(status, error.description)
     }
 }
-#endif

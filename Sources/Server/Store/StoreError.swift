@@ -28,6 +28,14 @@ package enum StoreError: Error, Hashable, Sendable {
     /// The connection to the store was lost while it committed, and the store could not be asked since: all of the
     /// transaction is stored, or nothing. Read before anything is sent again that has no number.
     case outcomeUnknown(path: String, reason: String)
+    /// There is no store to copy from: name another one.
+    case noStore(path: String)
+    /// The store that a copy is to be written to holds something: name an empty one.
+    case notEmpty(path: String)
+    /// Servers are connected to the store that is to be copied, or to be written to: stop them.
+    case serversConnected(path: String, connections: Int)
+    /// The copy is not the same as the store that it was made of: nothing of it is kept.
+    case copyDiffers(path: String, reason: String)
     /// Anything else: the reason says what.
     case failed(path: String, reason: String)
 }
@@ -60,6 +68,14 @@ extension StoreError: CustomStringConvertible {
             "\(path) is busy (\(reason)). Nothing of the transaction is stored; it can be sent again."
         case .outcomeUnknown(let path, let reason):
             "\(path) did not say whether it has committed (\(reason)). The latest writes are stored or not; numbered ones can be sent again."
+        case .noStore(let path):
+            "\(path) has no store. Name a data directory, or a database, that a server has used."
+        case .notEmpty(let path):
+            "\(path) is not empty, and a copy replaces nothing. Name an empty directory or database."
+        case .serversConnected(let path, let connections):
+            "Servers have \(connections) connections to \(path), and a copy must not miss their writes. Stop them with SIGTERM, then copy."
+        case .copyDiffers(let path, let reason):
+            "The copy in \(path) differs from its source (\(reason)), so it was removed. Check the disks of both, then copy again."
         case .failed(let path, let reason):
             "\(path): \(reason)"
         }

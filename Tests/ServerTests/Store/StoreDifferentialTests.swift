@@ -26,7 +26,7 @@ import Testing
 }
 
 /// Numbers epochs in the order in which they are first seen: not all stores derive the same ones, but equal ones have to stay equal.
-private struct EpochNames {
+struct EpochNames {
     private var names: [Substring: Int] = [:]
 
     mutating func renamed(_ answers: [String]) -> [String] {

@@ -51,6 +51,13 @@ struct StoreFixture: Sendable {
         }
     }
 
+    /// Uses a store whose place belongs to the test.
+    init(over store: any RecordStore) throws {
+        namespace = try Namespace("shop")
+        self.store = store
+        (directory, database) = (nil, nil)
+    }
+
     /// Commits one submission in a separate transaction, and returns the answer that its owner gets.
     func commit<Value: Sendable>(
         at milliseconds: Int64 = 1_000, _ make: (@escaping @Sendable (Committed<Value>) -> Void) -> Submission
