@@ -30,8 +30,8 @@ def ask(port, method, path, body=None, timeout=8):
 
 
 def position(cursor):
-    """The epoch and revision of a cursor; the turn counts for nothing here."""
-    epoch, revision = cursor.rsplit("-", 1)
+    """The epoch and revision of a cursor, without its origin and turn."""
+    epoch, revision = cursor.split("-")[:2]
     return epoch, int(revision.split(".")[0])
 
 
