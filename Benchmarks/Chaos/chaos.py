@@ -25,6 +25,8 @@ from proxy import Proxy
 
 # Seconds within which all is well again after the last fault: a hold of the feed, and five more.
 HEALING = 20
+# Seconds within which every write is decided: a server asks for the outcome of a commit for 30.
+DECIDING = 45
 
 
 class Server:
@@ -131,10 +133,10 @@ class System:
         """No write is under way any more. One that is has to be decided first, which takes a while after a fault."""
         for writer in self.writers:
             writer.is_paused = True
-        end = time.monotonic() + HEALING
-        while not all(writer.is_idle for writer in self.writers):
+        end = time.monotonic() + DECIDING
+        while waiting := [f"{writer.client} ({writer.latest})" for writer in self.writers if not writer.is_idle and writer.is_alive()]:
             if time.monotonic() > end:
-                return self.history.fail(f"a write is not decided {HEALING} s after a fault")
+                return self.history.fail(f"writes are not decided {DECIDING} s after a fault: {', '.join(waiting)}")
             time.sleep(0.02)
 
     def settle(self):

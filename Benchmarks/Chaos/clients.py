@@ -64,6 +64,8 @@ class Writer(Client):
         self.period = lambda: 0
         self.is_paused = False
         self.is_idle = False
+        # The latest response, for a report.
+        self.latest = None
 
     def run(self):
         while not self.is_stopped:
@@ -90,6 +92,7 @@ class Writer(Client):
                 continue
             body = {"client": self.client, "epoch": self.epoch, "resume": True, "atomic": True, "writes": batch}
             reply = ask(self.server.port, "POST", "/v1/shop/writes", body)
+            self.latest = reply and f"{reply.status} {reply.problem}"
             if reply is None:
                 self.history.count("writes without an answer")
                 self.roam()
