@@ -110,7 +110,7 @@ class System:
         self.primary.query("SELECT pg_reload_conf()")
         self.replication.target = self.primary.port
         self.replication.is_silent = False
-        self.proxy.cut(self.replication)
+        self.proxy.cut(self.replication.pairs)
         self.standby.follow(self.replication.port)
         self.set_synchronous(True)
         end = time.monotonic() + HEALING

@@ -49,7 +49,7 @@ class Nemesis:
     def do_cut_links(self):
         for _ in range(self.random.randrange(1, 5)):
             for link in self._links():
-                self.system.proxy.cut(link)
+                self.system.proxy.cut(link.pairs)
             self._rest(0, 0.3)
 
     def do_slow_links(self):
@@ -58,12 +58,9 @@ class Nemesis:
         self._rest(1, 3)
 
     def do_silence_links(self):
-        links = self._links()
-        for link in links:
+        for link in self._links():
             link.is_silent = True
         self._rest(1, 6)
-        for link in links:
-            link.is_silent = False
 
     def do_lose_notifications(self):
         """The last commits before a pause are announced to nobody: the servers have to look for them."""
@@ -72,7 +69,7 @@ class Nemesis:
         self._rest(0.5, 2)
         self.system.pause()
         for link in self.system.links():
-            self.system.proxy.cut_listeners(link)
+            self.system.proxy.cut(link.listeners)
             link.is_deaf = False
         self.system.settle()
 

@@ -34,13 +34,9 @@ class Proxy:
         asyncio.run_coroutine_threadsafe(self._listen(link), self.loop).result(10)
         return link
 
-    def cut(self, link):
-        """Ends all connections of the link."""
-        self.loop.call_soon_threadsafe(lambda: [writer.transport.abort() for pair in link.pairs for writer in pair])
-
-    def cut_listeners(self, link):
-        """Ends the connections that listen for notifications, with those that they have not got."""
-        self.loop.call_soon_threadsafe(lambda: [writer.transport.abort() for pair in link.listeners for writer in pair])
+    def cut(self, pairs):
+        """Ends connections: all of a link, or those that listen for notifications, with those that they have not got."""
+        self.loop.call_soon_threadsafe(lambda: [writer.transport.abort() for pair in pairs for writer in pair])
 
     async def _listen(self, link):
         server = await asyncio.start_server(lambda reader, writer: self._serve(link, reader, writer), "127.0.0.1", 0)

@@ -96,9 +96,7 @@ struct PostgreSQLRows: WritableRows {
         guard outcome.last?.command == "COMMIT" else {
             throw StoreError.failed(path: label, reason: "PostgreSQL has undone the transaction instead of committing it")
         }
-        guard !connection.notices.contains("SyncRepWaitForLSN") else {
-            throw StoreError.outcomeUnknown(path: label, reason: "the standby has not confirmed the commit")
-        }
+        try connection.checkStandby(label)
     }
 
     private func exchange(_ requests: [Request]) throws {

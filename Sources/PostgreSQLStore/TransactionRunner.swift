@@ -121,10 +121,7 @@ struct TransactionRunner: Sendable {
         guard outcome.last?.command == "COMMIT" else {
             throw PostgreSQLError(.collision, "PostgreSQL has undone the transaction instead of committing it")
         }
-        // The wait for a standby was ended by force: the changes are visible, and a failover may lose them.
-        guard !connection.notices.contains("SyncRepWaitForLSN") else {
-            throw StoreError.outcomeUnknown(path: database.label, reason: "the standby has not confirmed the commit")
-        }
+        try connection.checkStandby(database.label)
     }
 
     /// Finds out whether a transaction was committed whose answer is lost. Returns if it was.
@@ -156,5 +153,14 @@ struct TransactionRunner: Sendable {
     }
 
     private func unknown(_ reason: String) -> StoreError { .outcomeUnknown(path: database.label, reason: reason) }
+}
+
+extension Connection {
+    /// Throws if the wait of the last commit for a standby was ended by force: the changes are visible, and a failover may lose them.
+    func checkStandby(_ label: String) throws(StoreError) {
+        guard !notices.contains("SyncRepWaitForLSN") else {
+            throw .outcomeUnknown(path: label, reason: "the standby has not confirmed the commit")
+        }
+    }
 }
 #endif

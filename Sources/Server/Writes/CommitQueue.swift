@@ -15,9 +15,8 @@ package struct CommitQueue<Element> {
         package var groupWrites = 4_096
         /// The most bytes of values that one group takes.
         package var groupBytes = 16 << 20
-        /// As ``groupBytes``, for a group of large elements: short ones wait until its transaction has ended.
-        package var longGroupBytes = GroupCommit.portion
-        /// The most bytes of values of an element that waits in the lane of short ones.
+        /// The most bytes of values of an element that waits in the lane of short ones, and of a group from the other lane unless
+        /// it has one element: short ones wait until its transaction has ended.
         package var shortBytes = 256 << 10
         /// The longest that an element may have to wait, in nanoseconds, unless no more waits than one group may have.
         package var wait: Int64 = 500_000_000
@@ -88,7 +87,7 @@ package struct CommitQueue<Element> {
         wasLong = short.isEmpty || !long.isEmpty && !wasLong
         let group =
             wasLong
-            ? Self.takeGroup(from: &long, writes: limits.groupWrites, bytes: limits.longGroupBytes)
+            ? Self.takeGroup(from: &long, writes: limits.groupWrites, bytes: limits.shortBytes)
             : Self.takeGroup(from: &short, writes: limits.groupWrites, bytes: limits.groupBytes)
         load -= group.load
         pace.begin(group.load, now: now)

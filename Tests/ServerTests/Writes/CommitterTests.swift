@@ -99,8 +99,8 @@ import Testing
         #expect(other < answered.firstIndex(of: "answered a/3") ?? 0, "\(answered)")
     }
 
-    @Test func aWriteDoesNotWaitForAllOfALongBatch() async throws {
-        // Given a batch that goes on in the next transaction after each write
+    /// A committer that has begun a batch of four writes, which goes on in the next transaction after each.
+    private func committerOfParts() throws -> Committer {
         var configuration = Committer.Configuration()
         configuration.portion = 1
         let committer = committer(configuration)
@@ -112,6 +112,12 @@ import Testing
                 journal.note("answered batch \((try? committed.result.get().count) ?? 0) \(committed.cursor?.revision.description ?? "-")")
             })
         store.entered.wait()
+        return committer
+    }
+
+    @Test func aWriteDoesNotWaitForAllOfALongBatch() async throws {
+        // Given a batch that is done in parts
+        let committer = try committerOfParts()
         // When another write comes while its first write is committed
         committer.submit(try put("b/1"))
         for _ in 1...5 { store.gate.signal() }
@@ -124,16 +130,8 @@ import Testing
     }
 
     @Test func theRestOfALongBatchIsRefusedWithTheTransactionThatFails() async throws {
-        // Given a batch that goes on in the next transaction after each write
-        var configuration = Committer.Configuration()
-        configuration.portion = 1
-        let committer = committer(configuration)
-        let journal = journal
-        let writes = try (1...4).map { try Write(number: Int64($0), key: RecordKey("a/\($0)"), operation: .put(json: "1")) }
-        let batch = WriteBatch(client: try ClientIdentifier("phone"), writes: writes)
-        committer.submit(
-            .batch(batch, in: namespace) { committed in journal.note("answered batch \((try? committed.result.get().count) ?? 0)") })
-        store.entered.wait()
+        // Given a batch that is done in parts
+        let committer = try committerOfParts()
         // When the second transaction fails
         store.gate.signal()
         store.entered.wait()
@@ -141,7 +139,7 @@ import Testing
         store.gate.signal()
         await stop(committer)
         // Then the answer holds the first write
-        #expect(journal.all.filter { !$0.hasPrefix("failed") } == ["published 1", "answered batch 1"])
+        #expect(journal.all.filter { !$0.hasPrefix("failed") } == ["published 1", "answered batch 1 1"])
     }
 
     @Test func stoppingFinishesWhatWasAcceptedAndRefusesTheRest() async throws {
