@@ -64,8 +64,7 @@ final class ServerCore: Sendable {
     ) {
         let metrics = ServerMetrics()
         let identifier = store.identifier
-        // Of a store that does not answer at once all reads are here, so they are as urgent as others' lookups.
-        let reads = ReadQueue(width: 4, limit: pendingReads, niceness: store.answersAtOnce ? 10 : 0)
+        let reads = Self.readQueue(of: store, limit: pendingReads)
         let source = FeedSource(
             isShared: announcements != nil,
             position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
@@ -210,6 +209,14 @@ final class ServerCore: Sendable {
 
     /// The response with the field that names its store.
     func marked(_ response: consuming Response) -> Response { response.marked(with: store.identifier) }
+
+    /// Long reads of a local store compute. With more threads than spare processors they preempt each other while they hold the
+    /// allocator's locks, for which event loops then wait (decision 0035). Of a store that does not answer at once all
+    /// reads are here, and most threads wait for the network, so they are more, and as urgent as others' lookups.
+    private static func readQueue(of store: any RecordStore, limit: Int) -> ReadQueue {
+        store.answersAtOnce
+            ? ReadQueue(width: HTTPServerConfiguration.defaultLoops, limit: limit) : ReadQueue(width: 4, limit: limit, niceness: 0)
+    }
 
     /// Runs work that may take long on the read queue. `fail` gets the error that it throws, or an overload if too much
     /// waits already.
