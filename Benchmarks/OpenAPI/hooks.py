@@ -16,6 +16,14 @@ def is_batch(body):
     )
 
 
+def increments(body):
+    """The writes of a body that state two bounds."""
+    writes = body.get("writes") if isinstance(body, dict) else None
+    for write in writes if isinstance(writes, list) else []:
+        if isinstance(write, dict) and all(isinstance(write.get(name), (int, float)) for name in ("min", "max")):
+            yield write
+
+
 @schemathesis.hook
 def before_call(context, case, **_):
     query = case.query if isinstance(case.query, dict) else {}
@@ -27,6 +35,10 @@ def before_call(context, case, **_):
         # The two go together.
         for name in ("Freshet-Client", "Freshet-Write"):
             case.headers.pop(name, None)
+    if case.path.endswith("/writes"):
+        # The lower bound of an increment is not above the upper one.
+        for write in increments(case.body):
+            write["min"], write["max"] = sorted((write["min"], write["max"]))
     if case.path.endswith("/writes") and is_batch(case.body):
         # The numbers of a batch follow each other.
         first = min(int(case.body["writes"][0]["number"]), 2**53 - 1 - len(case.body["writes"]))
