@@ -25,6 +25,8 @@ from proxy import Proxy
 
 # Seconds within which all is well again after the last fault: a hold of the feed, and five more.
 HEALING = 20
+# The size of a database's file system in MiB, where it is a separate one.
+DISK = 768
 # Seconds within which every write is decided: a server asks for the outcome of a commit for 30.
 DECIDING = 45
 
@@ -63,6 +65,8 @@ class System:
         self.program, self.history, self.began = program, history, time.monotonic()
         self.proxy = Proxy()
         self.primary, self.standby = Node(folder, "alder"), Node(folder, "birch")
+        for node in (self.primary, self.standby):
+            node.bound(DISK)
         self.primary.create(SETTINGS)
         self.primary.start()
         self.replication = self.proxy.link(self.primary.port)

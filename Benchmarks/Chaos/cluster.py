@@ -1,4 +1,4 @@
-"""A PostgreSQL primary and its standby, on loopback, in a folder that is removed."""
+"""A PostgreSQL primary and its standby, on loopback, in a folder that is removed, each on a small file system if this may make one."""
 
 import glob
 import os
@@ -20,6 +20,8 @@ class Node:
         self.name = name
         self.folder = os.path.join(folder, name)
         self.port = free_port()
+        # Whether the folder is a separate file system, which can be filled.
+        self.is_bounded = False
         self.programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: float(path.split("/")[-2]))[-1]
 
     def _as(self, *command, check=True):
@@ -32,6 +34,35 @@ class Node:
 
     def _control(self, *options, check=True):
         return self._as(f"{self.programs}/pg_ctl", "-D", self.folder, "-l", f"{self.folder}.log", *options, check=check)
+
+    def bound(self, mebibytes):
+        """Makes the folder a file system of this size, as far as this process may: as root, where mounts are allowed."""
+        if os.getuid() != 0:
+            return
+        os.makedirs(self.folder, exist_ok=True)
+        mount = ("mount", "-t", "tmpfs", "-o", f"size={mebibytes}m,uid=postgres,gid=postgres,mode=0700", "freshet-chaos", self.folder)
+        self.is_bounded = subprocess.run(mount, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+    @property
+    def _filler(self): return os.path.join(self.folder, "filler")
+
+    def fill(self):
+        """Leaves no byte of the file system to PostgreSQL."""
+        with open(self._filler, "wb", buffering=0) as file:
+            size = 1 << 20
+            while size:
+                try:
+                    file.write(bytes(size))
+                except OSError:
+                    size //= 2
+
+    def is_running(self): return self._control("status", check=False).returncode == 0
+
+    def clear(self):
+        """Gives the room back, and starts the server if it has ended for want of it."""
+        os.remove(self._filler)
+        if not self.is_running():
+            self.start()
 
     def create(self, settings):
         self._as(f"{self.programs}/initdb", "-D", self.folder, "-U", "postgres", "--encoding=UTF8", "--locale=C", "-A", "trust")
@@ -50,7 +81,11 @@ class Node:
     def start(self): self._control("-o", f"-p {self.port} -c cluster_name={self.name}", "-w", "-t", "30", "start")
     def stop(self): self._control("-m", "immediate", "-t", "30", "stop", check=False)
     def promote(self): self._control("-w", "-t", "30", "promote")
-    def remove(self): self.stop()
+
+    def remove(self):
+        self.stop()
+        if self.is_bounded:
+            subprocess.run(("umount", self.folder), check=False)
 
     def query(self, text, database="postgres"):
         done = subprocess.run(
@@ -67,6 +102,7 @@ unix_socket_directories = ''
 max_connections = 200
 wal_level = replica
 max_wal_senders = 8
+max_wal_size = 128MB
 wal_keep_size = 256MB
 hot_standby = on
 wal_receiver_timeout = 5s

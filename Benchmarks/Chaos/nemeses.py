@@ -9,6 +9,9 @@ class Nemesis:
     def __init__(self, system, history, seed, names):
         self.system, self.history, self.random = system, history, random.Random(seed)
         everything = {name.removeprefix("do_"): getattr(self, name) for name in dir(self) if name.startswith("do_")}
+        if not system.primary.is_bounded:
+            # Otherwise it would be the machine's disk.
+            del everything["fill_disk"]
         unknown = set(names or []) - set(everything)
         if unknown:
             raise SystemExit(f"error: there is no {', '.join(sorted(unknown))}; there are {', '.join(sorted(everything))}")
@@ -92,6 +95,21 @@ class Nemesis:
         self.system.primary.stop()
         self._rest(0, 2)
         self.system.primary.start()
+
+    def do_end_idle_sessions(self):
+        """PostgreSQL ends sessions that are silent for a while, as those that listen are."""
+        self._set("idle_session_timeout", "300ms")
+        self._rest(1, 3)
+        self._set("idle_session_timeout", "0")
+
+    def do_fill_disk(self):
+        self.system.primary.fill()
+        self._rest(1, 4)
+        self.system.primary.clear()
+
+    def _set(self, name, value):
+        self.system.primary.query(f"ALTER SYSTEM SET {name} = '{value}'")
+        self.system.primary.query("SELECT pg_reload_conf()")
 
     def do_hold_snapshot(self):
         self.system.primary.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class; SELECT pg_sleep(2); COMMIT", "freshet")
