@@ -1,4 +1,4 @@
-# Varnish in front of Freshet: one request to the server answers all readers that wait at one position. docs/edge.md says when that is
+# Varnish in front of Freshet: one request to the server answers all readers that wait at one position. docs/operating/shared-caches.md says when that is
 # worth it. The server runs with --edge '*', and so everybody who reaches Varnish may read: with keys, use edge-cache-keys.conf.
 vcl 4.1;
 

@@ -16,7 +16,7 @@ import random
 
 @dataclasses.dataclass(frozen=True)
 class Assumptions:
-    # Processor time in microseconds, as measured on two cores of an AMD EPYC (docs/performance.md, docs/edge.md).
+    # Processor time in microseconds, as measured on two cores of an AMD EPYC (docs/performance.md, docs/operating/shared-caches.md).
     delivery: float = 10          # a change to one waiting poll, with its next poll, at 9,000 waiters
     encrypted_delivery: float = 17
     handshake: float = 412        # TLS 1.3 without resumption

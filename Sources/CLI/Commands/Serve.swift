@@ -131,7 +131,7 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Let a shared cache that sends its requests as this principal, such as key:<id>, keep the answers of polls for a second; can be "
-                + "repeated. '*' stands for everybody, without keys. See docs/edge.md.", valueName: "principal"))
+                + "repeated. '*' stands for everybody, without keys. See docs/operating/shared-caches.md.", valueName: "principal"))
     var edge: [String] = []
     @Option(
         help: ArgumentHelp(
