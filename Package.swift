@@ -238,10 +238,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "CacheProcess", dependencies: ["FreshetCache", "FreshetTestSupport"], path: "Tests/CacheProcess", swiftSettings: strict),
-        .testTarget(name: "PlatformTests", dependencies: ["FreshetPlatform"], swiftSettings: strict),
+        .testTarget(name: "PlatformTests", dependencies: ["FreshetPlatform", "FreshetTestSupport"], swiftSettings: strict),
         .testTarget(name: "WireTests", dependencies: ["FreshetWire"], swiftSettings: strict),
         .testTarget(
-            name: "TrustTests", dependencies: ["CFreshetCrypto", "FreshetTestSupport", "FreshetTrust", "FreshetWire"],
+            name: "TrustTests", dependencies: ["CFreshetCrypto", "FreshetPlatform", "FreshetTestSupport", "FreshetTrust", "FreshetWire"],
             swiftSettings: strict),
         .testTarget(name: "SQLiteTests", dependencies: ["FreshetSQLite", "FreshetTestSupport"], swiftSettings: strict),
         .testTarget(

@@ -1,3 +1,4 @@
+import FreshetPlatform
 import FreshetSocketHTTP
 import FreshetTrust
 import FreshetWire

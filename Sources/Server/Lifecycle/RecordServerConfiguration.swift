@@ -1,3 +1,4 @@
+import FreshetPlatform
 public import FreshetSocketHTTP
 package import FreshetTrust
 

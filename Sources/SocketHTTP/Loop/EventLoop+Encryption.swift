@@ -47,7 +47,7 @@ extension EventLoop {
     /// Makes the layer of a connection; `nil` if its address has begun too many, or there is no memory.
     private func beginHandshake(_ connection: Connection) -> (any ByteLayer)? {
         let context = connection.context
-        guard context.mayBeginHandshake(connection.peer, at: tick) else {
+        guard context.mayBeginHandshake(connection.peer) else {
             counters.handshakesRefused.add(1)
             return nil
         }

@@ -1,3 +1,4 @@
+import FreshetPlatform
 import Logging
 import Synchronization
 
@@ -12,6 +13,9 @@ final class ServerContext: Sendable {
         let linger: UInt32
     }
 
+    /// The most addresses whose handshakes are counted.
+    private static let handshakeAddresses = 65_536
+
     let router: Router
     let limits: Limits
     let parserLimits: ParserLimits
@@ -25,7 +29,8 @@ final class ServerContext: Sendable {
     let counters: [LoopCounters]
     private let open = Atomic<Int>(0)
     private let addresses: Mutex<AddressCounts>
-    private let handshakes: Mutex<HandshakeRates>
+    /// The handshakes of encryption that each address has begun.
+    private let handshakes: Mutex<RateLimiter<IPAddress>>
     private let loopsAtWork: Atomic<Int>
     /// The large bodies that handlers have.
     let handledBytes = HandledBytes()
@@ -47,7 +52,8 @@ final class ServerContext: Sendable {
         counters = loops.map { _ in LoopCounters() }
         loopsAtWork = Atomic(loops.count)
         addresses = Mutex(AddressCounts(limit: limits.connectionsPerAddress))
-        handshakes = Mutex(HandshakeRates(limits))
+        let handshakes = Rate(Int64(limits.handshakesPerAddress), per: limits.handshakePeriod.clampedMilliseconds)
+        self.handshakes = Mutex(RateLimiter(handshakes, limit: Self.handshakeAddresses))
         ticks = TickLimits(
             header: Clock.ticks(limits.headerTimeout),
             body: MinimumRate(
@@ -75,8 +81,10 @@ final class ServerContext: Sendable {
     }
 
     /// Whether a client may begin a handshake now, which then counts. Trusted proxies always may.
-    func mayBeginHandshake(_ peer: PeerAddress, at tick: UInt32) -> Bool {
-        countedAddress(of: peer).map { address in handshakes.withLock { $0.admit(address, at: tick) } } ?? true
+    func mayBeginHandshake(_ peer: PeerAddress) -> Bool {
+        guard let address = countedAddress(of: peer) else { return true }
+        let now = SystemClock.coarseMonotonicNanoseconds / 1_000_000
+        return handshakes.withLock { $0.take(1, for: address, at: now) }
     }
 
     /// The address that a connection is counted by; `nil` for a trusted proxy, and for a peer that has no IP address.

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetWire
 
 /// Durations, sizes and rates as a configuration writes them.

@@ -1,3 +1,5 @@
+package import FreshetPlatform
+
 /// The `quotas` of a configuration. `nil` is no limit.
 package struct Quotas: Hashable, Sendable {
     /// For each address.

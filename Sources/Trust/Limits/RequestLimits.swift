@@ -1,3 +1,5 @@
+package import FreshetPlatform
+
 /// The rates of requests, by address until a session is known, and by principal then. Times are milliseconds of a clock
 /// that never goes back. `Address` identifies a client without a session; one IPv6 network of 64 bits has to be one
 /// client, since a host may use all of its addresses.

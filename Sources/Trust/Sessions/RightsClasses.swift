@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 package import FreshetWire
 
 /// Numbers for the sets of records that sessions may read: sessions with equal rights in a namespace share a class, and

@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 /// The sessions of the credentials that were used recently, and the credentials that were refused in the last second.
 ///
 /// Bounded by the bytes of the credentials, and by the number of refusals. Credentials are found by

@@ -1,3 +1,4 @@
+import FreshetPlatform
 import FreshetTrust
 import FreshetWire
 import Testing

@@ -1,6 +1,6 @@
 /// A table of bounded size that keeps the entries that were used recently: a full generation becomes the older one, and
 /// the older one is dropped. An entry that is used moves to the recent generation. Each operation is O(1) on average.
-struct GenerationTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct GenerationTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         var value: Value
         let weight: Int
@@ -13,13 +13,13 @@ struct GenerationTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var weight = 0
 
     /// - Parameter limit: the sum of the weights of a generation, at least 1.
-    init(limit: Int) { self.limit = max(1, limit) }
+    package init(limit: Int) { self.limit = max(1, limit) }
 
-    var count: Int { recent.count + older.count }
+    package var count: Int { recent.count + older.count }
 
-    mutating func removeAll() { (recent, older, weight) = ([:], [:], 0) }
+    package mutating func removeAll() { (recent, older, weight) = ([:], [:], 0) }
 
-    mutating func value(for key: Key) -> Value? {
+    package mutating func value(for key: Key) -> Value? {
         if let entry = recent[key] { return entry.value }
         guard let entry = older.removeValue(forKey: key) else { return nil }
         insert(entry, for: key)
@@ -27,12 +27,12 @@ struct GenerationTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// - Parameter weight: how much of the limit the entry takes.
-    mutating func set(_ value: Value, for key: Key, weight: Int = 1) {
+    package mutating func set(_ value: Value, for key: Key, weight: Int = 1) {
         remove(key)
         insert(Entry(value: value, weight: max(1, weight)), for: key)
     }
 
-    mutating func remove(_ key: Key) {
+    package mutating func remove(_ key: Key) {
         if let entry = recent.removeValue(forKey: key) { weight -= entry.weight } else { older[key] = nil }
     }
 

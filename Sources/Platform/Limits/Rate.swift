@@ -20,16 +20,16 @@ package struct Rate: Hashable, Sendable {
 /// A token bucket: the units that were used, less those that were refilled since.
 ///
 /// It counts in units times milliseconds, so that no refill is rounded.
-struct TokenBucket: Hashable, Sendable {
+package struct TokenBucket: Hashable, Sendable {
     private var used: Int64 = 0
     private var updated: Int64
 
     /// A full bucket.
-    init(at now: Int64) { updated = now }
+    package init(at now: Int64) { updated = now }
 
     /// Whether `amount` is available, and what a response states about it. A larger amount than the rate's is available
     /// when the bucket is full, and is owed then.
-    func decision(_ amount: Int64, _ rate: Rate, at now: Int64) -> RateDecision {
+    package func decision(_ amount: Int64, _ rate: Rate, at now: Int64) -> RateDecision {
         let used = used(rate, at: now)
         let capacity = rate.count * rate.period
         // The most that may be in use before this amount.
@@ -40,7 +40,7 @@ struct TokenBucket: Hashable, Sendable {
             wait: missing <= 0 ? 0 : (missing + rate.count - 1) / rate.count, rate: rate)
     }
 
-    mutating func use(_ amount: Int64, _ rate: Rate, at now: Int64) {
+    package mutating func use(_ amount: Int64, _ rate: Rate, at now: Int64) {
         used = min(used(rate, at: now) + min(max(0, amount), Rate.maximumCount) * rate.period, Int64.max / 2)
         updated = max(updated, now)
     }
@@ -63,15 +63,4 @@ package struct RateDecision: Hashable, Sendable {
     /// Milliseconds until the amount is available; 0 if it is.
     package let wait: Int64
     package let rate: Rate
-
-    /// The value of `Retry-After`: whole seconds, at least 1.
-    package var retryAfter: Int64 { max(1, (wait + 999) / 1_000) }
-
-    /// The value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): `"requests";q=200;w=1`.
-    package func policyField(_ name: String) -> String {
-        "\"\(name)\";q=\(rate.count);w=\(max(1, rate.period / 1_000))"
-    }
-
-    /// The value of `RateLimit`: `"requests";r=0;t=1`. `t` is when the next units are available.
-    package func limitField(_ name: String) -> String { "\"\(name)\";r=\(remaining);t=\(isAllowed ? 0 : retryAfter)" }
 }
