@@ -57,7 +57,8 @@ extension PlanBuilder {
             key: row.key, epoch: base.epoch, revision: base.revision, asOf: base.asOf, pass: base.pass, verifiedAt: base.verifiedAt)
         apply(.withoutValue(revalidation, keepsValue: false), to: row.key)
         // The feed reports an invalidation once.
-        if let position = base.invalidatedAt { apply(.invalidate(.key(row.key), at: Cursor(epoch: base.epoch, revision: position)), to: row.key) }
+        guard let invalidation = base.invalidatedAt else { return }
+        apply(.invalidate(.key(row.key), at: Cursor(epoch: base.epoch, revision: invalidation)), to: row.key)
     }
 
     /// Prepares a change of name, since another device has the same one. Writes that have a number by now get their
