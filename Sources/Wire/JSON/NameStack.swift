@@ -17,12 +17,7 @@ struct NameStack: Sendable {
     private(set) var count = 0
 
     subscript(index: Int) -> Entry {
-        // In place: `first[index]` copies all 384 bytes for each name that is compared, a tenth of an event loop under batches.
-        mutating get {
-            guard index < Self.inlineCount else { return rest[index - Self.inlineCount] }
-            let entries = first.mutableSpan
-            return entries[index]
-        }
+        get { index < Self.inlineCount ? first[index] : rest[index - Self.inlineCount] }
         set {
             if index < Self.inlineCount { first[index] = newValue } else { rest[index - Self.inlineCount] = newValue }
         }
