@@ -87,8 +87,7 @@ class System:
         """Whether each commit waits until the standby has it."""
         if not is_on:
             self.history.is_synchronous = False
-        self.primary.query(f"ALTER SYSTEM SET synchronous_standby_names = '{self.standby.name if is_on else ''}'")
-        self.primary.query("SELECT pg_reload_conf()")
+        self.primary.set("synchronous_standby_names", self.standby.name if is_on else "")
         if is_on:
             end = time.monotonic() + 20
             while self.primary.query("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "0":
@@ -110,8 +109,7 @@ class System:
         if zombie:
             self.standby.start()
             time.sleep(2)
-        self.primary.query("ALTER SYSTEM SET synchronous_standby_names = ''")
-        self.primary.query("SELECT pg_reload_conf()")
+        self.primary.set("synchronous_standby_names", "")
         self.replication.target = self.primary.port
         self.replication.is_silent = False
         self.proxy.cut(self.replication.pairs)

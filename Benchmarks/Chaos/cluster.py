@@ -82,6 +82,11 @@ class Node:
     def stop(self): self._control("-m", "immediate", "-t", "30", "stop", check=False)
     def promote(self): self._control("-w", "-t", "30", "promote")
 
+    def set(self, name, value):
+        """Changes a setting of the running server."""
+        self.query(f"ALTER SYSTEM SET {name} = '{value}'")
+        self.query("SELECT pg_reload_conf()")
+
     def remove(self):
         self.stop()
         if self.is_bounded:

@@ -98,18 +98,14 @@ class Nemesis:
 
     def do_end_idle_sessions(self):
         """PostgreSQL ends sessions that are silent for a while, as those that listen are."""
-        self._set("idle_session_timeout", "300ms")
+        self.system.primary.set("idle_session_timeout", "300ms")
         self._rest(1, 3)
-        self._set("idle_session_timeout", "0")
+        self.system.primary.set("idle_session_timeout", "0")
 
     def do_fill_disk(self):
         self.system.primary.fill()
         self._rest(1, 4)
         self.system.primary.clear()
-
-    def _set(self, name, value):
-        self.system.primary.query(f"ALTER SYSTEM SET {name} = '{value}'")
-        self.system.primary.query("SELECT pg_reload_conf()")
 
     def do_hold_snapshot(self):
         self.system.primary.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class; SELECT pg_sleep(2); COMMIT", "freshet")

@@ -16,8 +16,8 @@ def is_batch(body):
     )
 
 
-def increments(body):
-    """The writes of a body that state two bounds."""
+def writes_with_two_bounds(body):
+    """The writes of a body that state a lower and an upper bound, as increments may."""
     writes = body.get("writes") if isinstance(body, dict) else None
     for write in writes if isinstance(writes, list) else []:
         if isinstance(write, dict) and all(isinstance(write.get(name), (int, float)) for name in ("min", "max")):
@@ -37,10 +37,10 @@ def before_call(context, case, **_):
             case.headers.pop(name, None)
     if case.path.endswith("/writes"):
         # The lower bound of an increment is not above the upper one.
-        for write in increments(case.body):
+        for write in writes_with_two_bounds(case.body):
             write["min"], write["max"] = sorted((write["min"], write["max"]))
-    if case.path.endswith("/writes") and is_batch(case.body):
-        # The numbers of a batch follow each other.
-        first = min(int(case.body["writes"][0]["number"]), 2**53 - 1 - len(case.body["writes"]))
-        for index, write in enumerate(case.body["writes"]):
-            write["number"] = first + index
+        if is_batch(case.body):
+            # The numbers of a batch follow each other.
+            first = min(int(case.body["writes"][0]["number"]), 2**53 - 1 - len(case.body["writes"]))
+            for index, write in enumerate(case.body["writes"]):
+                write["number"] = first + index
