@@ -10,26 +10,43 @@ struct NumberedWrites {
     /// What the sender may do; `nil` on a server that is open to all, where names have no owners.
     var access: WriteAccess?
 
-    /// One write of a request.
-    struct Item {
-        var number: Int64
-        var key: RecordKey
-        var work: Work
-        /// Distinguishes the write from another of the same number; `nil` if the client sends none.
-        var nonce: Int64?
-        /// The first name and number of a write that was refused under them.
-        var origin: Write.Origin?
+    /// The writes of a request, in their order.
+    struct Items {
+        let writes: [Write]
+        /// The problems of the writes that are rejected whatever the records are, by their places.
+        private let problems: [Int: Problem]
+        /// The preconditions of the only write; `nil` if the writes state theirs.
+        private let preconditions: [Precondition]?
 
-        /// The operation; one without effect for a write that is rejected.
-        var operation: WriteOperation {
-            if case .apply(let operation, _) = work { operation } else { .delete }
+        /// - Parameter problem: returns the problem of a write that is rejected whatever the records are.
+        init(_ writes: [Write], problem: (Write) -> Problem?) {
+            self.writes = writes
+            problems = writes.indices.reduce(into: [:]) { if let problem = problem(writes[$1]) { $0[$1] = problem } }
+            preconditions = nil
         }
-    }
 
-    enum Work {
-        case apply(WriteOperation, if: [Precondition])
-        /// The write is rejected whatever the records are, for example since its value is not JSON.
-        indirect case reject(Problem)
+        /// One write, which is rejected for the problem, if there is one, or applied under the preconditions.
+        init(_ write: Write, if preconditions: [Precondition], problem: Problem?) {
+            writes = [write]
+            problems = problem.map { [0: $0] } ?? [:]
+            self.preconditions = preconditions
+        }
+
+        private init(_ writes: [Write], _ problems: [Int: Problem], _ preconditions: [Precondition]?) {
+            (self.writes, self.problems, self.preconditions) = (writes, problems, preconditions)
+        }
+
+        func problem(at place: Int) -> Problem? { problems.isEmpty ? nil : problems[place] }
+
+        func preconditions(at place: Int) -> [Precondition] {
+            preconditions ?? writes[place].ifRevision.map { [.revision($0)] } ?? []
+        }
+
+        /// The items from `place` on.
+        func suffix(from place: Int) -> Items {
+            let rest = problems.filter { $0.key >= place }.map { ($0.key - place, $0.value) }
+            return Items(Array(writes[place...]), Dictionary(uniqueKeysWithValues: rest), preconditions)
+        }
     }
 
     /// The outcome of a number, and whether the write made its record just now.
@@ -57,15 +74,15 @@ struct NumberedWrites {
 
     /// - Returns: one outcome an item, or fewer if the applier is full before the last, but at least one; or the
     ///   problem that refused all of them without effect.
-    func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<Outcomes, Problem> {
-        let namespace = applier.namespace
+    func apply(_ items: Items, with applier: inout WriteApplier) throws -> Result<Outcomes, Problem> {
+        let (namespace, writes) = (applier.namespace, items.writes)
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
         if let problem = try access?.problem(of: client, ownedBy: namespace.owner(of: client)) {
-            return try ownOutcomes(items, ledger, namespace).map(Result.success) ?? .failure(problem)
+            return try ownOutcomes(writes, ledger, namespace).map(Result.success) ?? .failure(problem)
         }
-        let leftOut = resumes ? items.first.flatMap { ledger.resume(at: $0.number) }.map(StoredOutcome.init(leavesOut:)) : nil
+        let leftOut = resumes ? writes.first.flatMap { ledger.resume(at: $0.number) }.map(StoredOutcome.init(leavesOut:)) : nil
         let decisions: [WriteLedger.Decision]
-        do { decisions = try ledger.decide(items.lazy.map(\.number)) } catch {
+        do { decisions = try ledger.decide(writes.lazy.map(\.number)) } catch {
             return .failure(
                 Problem(
                     .writeGap,
@@ -73,20 +90,20 @@ struct NumberedWrites {
                         + "\(error.number) were decided in another history, a batch with 'epoch' and 'resume'.",
                     expected: error.expected))
         }
-        applier.expect(items.count)
-        let kept = try kept(items, decisions, leftOut, namespace)
+        applier.expect(writes.count)
+        let kept = try kept(writes, decisions, leftOut, namespace)
         let (fresh, end) =
-            try isAtomic ? (decideAtomically(items, decisions, kept, &applier), items.count) : decide(items, decisions, &applier)
-        if end < items.count { ledger.leave(from: items[end].number) }
+            try isAtomic ? (decideAtomically(items, decisions, kept, &applier), writes.count) : decide(items, decisions, &applier)
+        if end < writes.count { ledger.leave(from: writes[end].number) }
         if !fresh.isEmpty {
-            var outcomes = fresh.map { Self.kept($0, items[$0.place].nonce) }
+            var outcomes = fresh.map { Self.kept($0, writes[$0.place].nonce) }
             if let leftOut { outcomes.insert(leftOut, at: 0) }
             try namespace.keep(outcomes, of: client, owner: access?.owner, settled: ledger.settled, at: applier.modified)
         }
-        let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
+        let decided = fresh.count == writes.count ? fresh : try answers(writes[..<end], decisions, fresh, kept, namespace)
         // The record that a single write has met is still the current one.
-        let filled = items.count == 1 ? decided : try decided.map { try Self.filled($0, items[$0.place].key, namespace) }
-        return .success(Outcomes(decided: filled, lastWrite: ledger.last, isCut: end < items.count))
+        let filled = writes.count == 1 ? decided : try decided.map { try Self.filled($0, writes[$0.place].key, namespace) }
+        return .success(Outcomes(decided: filled, lastWrite: ledger.last, isCut: end < writes.count))
     }
 }
 
@@ -97,20 +114,20 @@ extension NumberedWrites {
     /// A nonce shows that the sender made the write: a device whose key was replaced learns by it that the write is
     /// decided, and does not send it under another name. A number that went to another write is answered too, since this
     /// one cannot be decided any more.
-    private func ownOutcomes(_ items: [Item], _ ledger: WriteLedger, _ namespace: any NamespaceTransaction) throws -> Outcomes? {
-        let early = Array(items.prefix { $0.nonce != nil && $0.number <= ledger.last })
+    private func ownOutcomes(_ writes: [Write], _ ledger: WriteLedger, _ namespace: any NamespaceTransaction) throws -> Outcomes? {
+        let early = Array(writes.prefix { $0.nonce != nil && $0.number <= ledger.last })
         let decisions = early.map { _ in WriteLedger.Decision.replay }
         let kept = try kept(early, decisions, nil, namespace)
-        let own = Array(early.prefix { kept[$0.number].map { $0.nonce != nil || $0.leavesOutFrom != nil } ?? false })
+        let own = early.prefix { kept[$0.number].map { $0.nonce != nil || $0.leavesOutFrom != nil } ?? false }
         guard !own.isEmpty else { return nil }
         return Outcomes(decided: try answers(own, decisions, [], kept, namespace), lastWrite: ledger.last)
     }
 
-    /// The kept outcomes of the items that were decided or left out earlier, read once for all of them.
+    /// The kept outcomes of the writes that were decided or left out earlier, read once for all of them.
     private func kept(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ leftOut: StoredOutcome?, _ namespace: any NamespaceTransaction
+        _ writes: [Write], _ decisions: [WriteLedger.Decision], _ leftOut: StoredOutcome?, _ namespace: any NamespaceTransaction
     ) throws -> [Int64: StoredOutcome] {
-        let numbers = items.indices.lazy.filter { decisions[$0] == .replay }.map { items[$0].number }
+        let numbers = writes.indices.lazy.filter { decisions[$0] == .replay }.map { writes[$0].number }
         guard let first = numbers.min(), let last = numbers.max() else { return [:] }
         let outcomes = try namespace.outcomes(of: first...last, by: client) + (leftOut.map { [$0] } ?? [])
         var kept = Dictionary(outcomes.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
@@ -122,110 +139,114 @@ extension NumberedWrites {
 
     /// - Returns: the items that were decided, and the place of the first one that was not.
     private func decide(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier
+        _ items: Items, _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier
     ) throws -> (fresh: [Decided], end: Int) {
         var fresh: [Decided] = []
-        fresh.reserveCapacity(items.count)
-        for place in items.indices where decisions[place] == .apply {
+        fresh.reserveCapacity(items.writes.count)
+        for place in items.writes.indices where decisions[place] == .apply {
             if applier.isFull, !fresh.isEmpty { return (fresh, place) }
             fresh.append(try decided(items, place, &applier))
         }
-        return (fresh, items.count)
+        return (fresh, items.writes.count)
     }
 
     /// Applies all items or none. Each number is used up either way.
     private func decideAtomically(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ kept: [Int64: StoredOutcome], _ applier: inout WriteApplier
+        _ items: Items, _ decisions: [WriteLedger.Decision], _ kept: [Int64: StoredOutcome], _ applier: inout WriteApplier
     ) throws -> [Decided] {
         let namespace = applier.namespace
         do {
             return try applier.atomically { applier in
                 var fresh: [Decided] = []
-                for (place, item) in items.enumerated() {
+                for (place, write) in items.writes.enumerated() {
                     switch decisions[place] {
                     case .apply:
-                        if applier.isTooMuch, !fresh.isEmpty { throw Rejection(number: item.number, problem: Self.tooMuch(applier.room)) }
+                        if applier.isTooMuch, !fresh.isEmpty { throw Rejection(number: write.number, problem: Self.tooMuch(applier.room)) }
                         let decided = try decided(items, place, &applier)
-                        if case .rejected(let problem) = decided.outcome.verdict { throw Rejection(number: item.number, problem: problem) }
+                        if case .rejected(let problem) = decided.outcome.verdict { throw Rejection(number: write.number, problem: problem) }
                         fresh.append(decided)
                     case .replay:
-                        if let problem = taken(item, kept[item.number]) { throw Rejection(number: item.number, problem: problem) }
+                        if let problem = taken(write, kept[write.number]) { throw Rejection(number: write.number, problem: problem) }
                         // A part that was decided earlier belongs to the whole: if it was rejected, so is the rest.
-                        guard case .rejected(let problem)? = kept[item.number]?.verdict else { continue }
-                        throw Rejection(number: item.number, problem: problem)
+                        guard case .rejected(let problem)? = kept[write.number]?.verdict else { continue }
+                        throw Rejection(number: write.number, problem: problem)
                     case .settled: continue
                     }
                 }
                 return fresh
             }
         } catch let rejection as Rejection {
-            return try items.indices.filter { decisions[$0] == .apply }.map { place in
-                let item = items[place]
-                guard item.number == rejection.number else {
+            return try items.writes.indices.filter { decisions[$0] == .apply }.map { place in
+                let write = items.writes[place]
+                guard write.number == rejection.number else {
                     let other = Problem(
                         .batchRejected,
                         "Write \(rejection.number) of the atomic batch was rejected (\(rejection.problem.code)), so none is applied.")
-                    return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(other)), place: place)
+                    return Decided(outcome: WriteOutcome(number: write.number, verdict: .rejected(other)), place: place)
                 }
                 // The batch's changes to the record are undone, so the record is read again.
-                let problem = try Self.filled(rejection.problem, from: rejection.problem.showsRecord ? item.key : nil, namespace)
-                return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem)), place: place)
+                let problem = try Self.filled(rejection.problem, from: rejection.problem.showsRecord ? write.key : nil, namespace)
+                return Decided(outcome: WriteOutcome(number: write.number, verdict: .rejected(problem)), place: place)
             }
         }
     }
 
-    private func decided(_ items: [Item], _ place: Int, _ applier: inout WriteApplier) throws -> Decided {
-        let number = items[place].number
+    private func decided(_ items: Items, _ place: Int, _ applier: inout WriteApplier) throws -> Decided {
+        // In place: a copy of a write would retain all of its parts.
+        let writes = items.writes
+        let number = writes[place].number
         func decided(_ verdict: WriteOutcome.Verdict, created: Bool = false) -> Decided {
             Decided(outcome: WriteOutcome(number: number, verdict: verdict), created: created, place: place)
         }
-        switch items[place].work {
-        case .reject(let problem): return decided(.rejected(problem.kept))
-        case .apply(let operation, let preconditions):
-            if let earlier = try outcomeAtOrigin(of: items[place], applier.namespace) { return decided(earlier) }
-            let author = Change.Author(client: client, write: number)
-            switch try applier.apply(operation, to: items[place].key, if: preconditions, by: author) {
-            case .written(let revision, let created): return decided(.applied(revision), created: created)
-            case .nothing: return decided(.applied(nil))
-            case .rejected(let problem): return decided(.rejected(problem.kept))
-            }
+        if let problem = items.problem(at: place) { return decided(.rejected(problem.kept)) }
+        if let origin = writes[place].origin, let earlier = try outcome(at: origin, of: writes[place].nonce, applier.namespace) {
+            return decided(earlier)
+        }
+        let author = Change.Author(client: client, write: number)
+        let effect = try applier.apply(writes[place].operation, to: writes[place].key, if: items.preconditions(at: place), by: author)
+        return switch effect {
+        case .written(let revision, let created): decided(.applied(revision), created: created)
+        case .nothing: decided(.applied(nil))
+        case .rejected(let problem): decided(.rejected(problem.kept))
         }
     }
 
     /// The outcome that the write had under its first name and number: in this history a copy of the device has had it
     /// decided there, before a restore or a drop hid that. O(outcomes that are kept) for a write with an origin.
-    private func outcomeAtOrigin(of item: Item, _ namespace: any NamespaceTransaction) throws -> WriteOutcome.Verdict? {
-        guard let origin = item.origin, let nonce = item.nonce else { return nil }
+    private func outcome(
+        at origin: Write.Origin, of nonce: Int64?, _ namespace: any NamespaceTransaction
+    ) throws -> WriteOutcome.Verdict? {
+        guard let nonce else { return nil }
         let kept = try namespace.outcomes(of: origin.number...origin.number, by: origin.client).first
         guard let kept, kept.leavesOutFrom == nil, kept.nonce == nonce else { return nil }
         return kept.verdict
     }
 
-    /// One answer an item, from the fresh and the kept outcomes.
+    /// One answer a write, from the fresh and the kept outcomes.
     private func answers(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ fresh: [Decided], _ kept: [Int64: StoredOutcome],
+        _ writes: ArraySlice<Write>, _ decisions: [WriteLedger.Decision], _ fresh: [Decided], _ kept: [Int64: StoredOutcome],
         _ namespace: any NamespaceTransaction
     ) throws -> [Decided] {
         var fresh = Dictionary(fresh.map { ($0.outcome.number, $0) }, uniquingKeysWith: { first, _ in first })
-        return try items.indices.map { place in
-            let (item, decision) = (items[place], decisions[place])
-            if decision != .settled, let decided = fresh[item.number] {
+        return try writes.indices.map { place in
+            let (write, decision) = (writes[place], decisions[place])
+            if decision != .settled, let decided = fresh[write.number] {
                 // A number that comes twice in one request made its record the first time only.
-                fresh[item.number]?.created = false
+                fresh[write.number]?.created = false
                 return decided
             }
-            guard decision == .replay, let kept = kept[item.number] else {
-                return Decided(outcome: WriteOutcome(number: item.number, verdict: .settled), place: place)
+            guard decision == .replay, let kept = kept[write.number] else {
+                return Decided(outcome: WriteOutcome(number: write.number, verdict: .settled), place: place)
             }
-            if let problem = taken(item, kept) {
-                return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem)), place: place)
+            if let problem = taken(write, kept) {
+                return Decided(outcome: WriteOutcome(number: write.number, verdict: .rejected(problem)), place: place)
             }
             guard case .rejected(let problem) = kept.verdict else {
-                return Decided(outcome: WriteOutcome(number: item.number, verdict: kept.verdict), place: place)
+                return Decided(outcome: WriteOutcome(number: write.number, verdict: kept.verdict), place: place)
             }
             return Decided(
                 outcome: WriteOutcome(
-                    number: item.number, verdict: .rejected(try Self.filled(problem, from: kept.showsRecord ? item.key : nil, namespace))),
+                    number: write.number, verdict: .rejected(try Self.filled(problem, from: kept.showsRecord ? write.key : nil, namespace))),
                 place: place)
         }
     }
@@ -260,14 +281,14 @@ extension NumberedWrites {
         return StoredOutcome(number: decided.outcome.number, verdict: .rejected(problem), showsRecord: showsRecord, nonce: nonce)
     }
 
-    /// The problem of an item that must not get the kept outcome of its number, since two devices share the client's
+    /// The problem of a write that must not get the kept outcome of its number, since two devices share the client's
     /// name; `nil` if it may.
-    private func taken(_ item: Item, _ kept: StoredOutcome?) -> Problem? {
-        guard let nonce = item.nonce, let kept, kept.leavesOutFrom != nil || kept.nonce.map({ $0 != nonce }) == true else { return nil }
+    private func taken(_ write: Write, _ kept: StoredOutcome?) -> Problem? {
+        guard let nonce = write.nonce, let kept, kept.leavesOutFrom != nil || kept.nonce.map({ $0 != nonce }) == true else { return nil }
         let reason = kept.leavesOutFrom == nil ? "was another one" : "was left out by a batch with 'resume'"
         return Problem(
             .numberTaken,
-            "Write \(item.number) of \(client) \(reason): another device has the same client name, as after a copy of its directory. "
+            "Write \(write.number) of \(client) \(reason): another device has the same client name, as after a copy of its directory. "
                 + "This one had no effect: take a new client name, and send it under that.")
     }
 }

@@ -37,7 +37,7 @@ package struct Submission: Sendable {
         case namespace(Namespace)
         /// One namespace, and what decides its next epoch, which others share with it.
         case drop(Namespace)
-        case batch([NumberedWrites.Item], by: ClientIdentifier, in: Namespace)
+        case batch([Write], by: ClientIdentifier, in: Namespace)
         /// Any namespace, and rows that belong to none.
         case wholeStore
         /// As the whole store, and the rows of access control.

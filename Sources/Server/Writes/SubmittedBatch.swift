@@ -10,7 +10,7 @@ struct SubmittedBatch: Sendable {
     /// The history that the batch is for; `nil` for any.
     private let epoch: Epoch?
     private var writes: NumberedWrites
-    private var items: [NumberedWrites.Item]
+    private var items: NumberedWrites.Items
     /// What earlier transactions have decided; `nil` if there were none.
     private var decided: Committed<[WriteOutcome]>?
     private let completion: @Sendable (Committed<[WriteOutcome]>) -> Void
@@ -24,20 +24,15 @@ struct SubmittedBatch: Sendable {
         epoch = batch.epoch
         writes = NumberedWrites(
             client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil, access: access)
-        items = batch.writes.map { write in
-            NumberedWrites.Item(
-                number: write.number, key: write.key,
-                work: access?.problem(of: write.key).map { .reject($0) }
-                    ?? .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []), nonce: write.nonce, origin: write.origin
-            )
-        }
+        items = NumberedWrites.Items(batch.writes) { access?.problem(of: $0.key) }
     }
 
     var submission: Submission {
-        let load = WriteLoad(writes: items.count, bytes: items.reduce(0) { $0 + $1.operation.byteCount })
+        let batch = items.writes
+        let load = WriteLoad(writes: batch.count, bytes: batch.indices.reduce(0) { $0 + batch[$1].operation.byteCount })
         return Submission(
             load,
-            .other(.batch(items, by: writes.client, in: namespace)) { context in
+            .other(.batch(batch, by: writes.client, in: namespace)) { context in
                 try perform(&context)
             } refuse: { problem in
                 completion(decided ?? Committed(.failure(problem), nil))
@@ -48,7 +43,7 @@ struct SubmittedBatch: Sendable {
         let limit = context.editLimit
         let committed = try context.write(
             to: namespace, by: writes.access,
-            adding: NamespaceUsage(bounding: items.lazy.map(\.operation), editLimit: limit, isNumbered: true)
+            adding: NamespaceUsage(bounding: items.writes.lazy.map(\.operation), editLimit: limit, isNumbered: true)
         ) { applier throws -> Result<NumberedWrites.Outcomes, Problem> in
             if let epoch, let problem = writes.client.mismatch(of: epoch, with: applier.namespace.state.epoch) { return .failure(problem) }
             return try writes.apply(items, with: &applier)
@@ -63,7 +58,7 @@ struct SubmittedBatch: Sendable {
         guard outcomes.isCut, !all.contains(where: \.showsRecord) else { return whole(soFar) }
         var rest = self
         rest.decided = soFar
-        rest.items.removeFirst(outcomes.decided.count)
+        rest.items = items.suffix(from: outcomes.decided.count)
         rest.writes.resumes = false
         return .part(rest: rest.submission)
     }

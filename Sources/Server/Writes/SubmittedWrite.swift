@@ -37,9 +37,9 @@ final class SubmittedWrite: Sendable {
                 if let flaw { return .failure(flaw) }
                 return SingleReceipt.of(try applier.apply(write.operation, to: write.key, if: write.preconditions, by: nil, strict: true))
             }
-            let work = flaw.map { NumberedWrites.Work.reject($0) } ?? .apply(write.operation, if: write.preconditions)
-            let item = NumberedWrites.Item(number: author.write, key: write.key, work: work)
-            return try NumberedWrites(client: author.client, isAtomic: false, access: access).apply([item], with: &applier).flatMap {
+            let numbered = Write(number: author.write, key: write.key, operation: write.operation)
+            let items = NumberedWrites.Items(numbered, if: write.preconditions, problem: flaw)
+            return try NumberedWrites(client: author.client, isAtomic: false, access: access).apply(items, with: &applier).flatMap {
                 SingleReceipt.of($0.decided)
             }
         }

@@ -34,20 +34,20 @@ extension TransactionScope {
             switch reach {
             case .nothing: break
             case .namespace(let namespace), .drop(let namespace): namespaces.append(namespace)
-            case .batch(let items, let client, let namespace): add(items, by: client, in: namespace)
+            case .batch(let writes, let client, let namespace): add(writes, by: client, in: namespace)
             case .wholeStore: isWholeStore = true
             case .access: (isWholeStore, changesAccess) = (true, true)
             }
         }
 
-        private mutating func add(_ items: [NumberedWrites.Item], by client: ClientIdentifier, in namespace: Namespace) {
+        private mutating func add(_ writes: [Write], by client: ClientIdentifier, in namespace: Namespace) {
             namespaces.append(namespace)
-            for item in items {
-                add(item.operation, to: item.key, in: namespace)
+            for write in writes {
+                add(write.operation, to: write.key, in: namespace)
                 // A write that has moved to this client may have an outcome under its first name.
-                if let origin = item.origin, item.nonce != nil { add(origin.number...origin.number, of: origin.client, in: namespace) }
+                if let origin = write.origin, write.nonce != nil { add(origin.number...origin.number, of: origin.client, in: namespace) }
             }
-            let numbers = items.lazy.map(\.number)
+            let numbers = writes.lazy.map(\.number)
             if let first = numbers.min(), let last = numbers.max() { add(first...last, of: client, in: namespace) }
         }
     }

@@ -11,7 +11,7 @@ struct MemberNames: Sendable {
     private(set) var openObjects = 0
 
     mutating func open() {
-        entries.append(.object(set: nil))
+        entries.append(NameStack.Entry(objectWithSet: nil))
         openObjects += 1
     }
 
@@ -19,8 +19,8 @@ struct MemberNames: Sendable {
         guard openObjects > 0 else { return }
         openObjects -= 1
         var index = entries.count - 1
-        while index > 0, case .name = entries[index] { index -= 1 }
-        if case .object(.some) = entries[index] { sets.removeLast() }
+        while index > 0, entries[index].name != nil { index -= 1 }
+        if entries[index].set != nil { sets.removeLast() }
         entries.removeAll(from: index)
     }
 
@@ -28,13 +28,14 @@ struct MemberNames: Sendable {
     /// - Parameter escaped: the name with its escapes resolved, if it has some.
     mutating func insert(_ range: Range<Int>, _ escaped: String?, in bytes: [UInt8]) -> Bool {
         var object = entries.count - 1
-        while object >= 0, case .name(let other) = entries[object] {
+        while object >= 0, let other = entries[object].name {
             if escaped == nil, Self.areEqual(other, range, in: bytes) { return false }
             object -= 1
         }
-        guard object >= 0, case .object(let set) = entries[object] else { return true }
-        if set == nil, escaped == nil, entries.count - object <= Self.scanned {
-            entries.append(.name(range))
+        guard object >= 0 else { return true }
+        let set = entries[object].set
+        if set == nil, escaped == nil, entries.count - object <= Self.scanned, let name = NameStack.Entry(name: range) {
+            entries.append(name)
             return true
         }
         let place = set ?? makeSet(of: object, in: bytes)
@@ -45,10 +46,10 @@ struct MemberNames: Sendable {
     private mutating func makeSet(of object: Int, in bytes: [UInt8]) -> Int {
         var names: Set<ByteIdentity.Name> = []
         for index in (object + 1)..<entries.count {
-            if case .name(let range) = entries[index] { names.insert(Self.name(range, in: bytes)) }
+            if let range = entries[index].name { names.insert(Self.name(range, in: bytes)) }
         }
         entries.removeAll(from: object + 1)
-        entries[object] = .object(set: sets.count)
+        entries[object] = NameStack.Entry(objectWithSet: sets.count)
         sets.append(names)
         return sets.count - 1
     }

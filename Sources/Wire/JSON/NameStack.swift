@@ -3,16 +3,36 @@
 /// The first ``inlineCount`` entries need no allocation, which saves 2 for each `PUT` (`scripts/check-counts`: 28
 /// instead of 30). A plain array is enough if that no longer counts.
 struct NameStack: Sendable {
-    enum Entry: Sendable {
+    /// An entry in 8 bytes: the compiler copies all of the inline entries to read one.
+    struct Entry: Sendable {
+        private static let object = UInt32.max
+
+        private let start: UInt32
+        private let number: UInt32
+
         /// An object begins; `set` is the place of its set of names, if it has one.
-        case object(set: Int?)
-        /// A name between its quotes.
-        case name(Range<Int>)
+        init(objectWithSet set: Int?) {
+            start = Self.object
+            number = set.map { UInt32($0 + 1) } ?? 0
+        }
+
+        /// A name between its quotes; `nil` behind the first 4 GiB of a text.
+        init?(name: Range<Int>) {
+            guard name.upperBound < Int(Self.object) else { return nil }
+            start = UInt32(name.lowerBound)
+            number = UInt32(name.count)
+        }
+
+        /// The place of the name; `nil` for an object.
+        var name: Range<Int>? { start == Self.object ? nil : Int(start)..<Int(start) + Int(number) }
+
+        /// The place of the object's set of names, if it is an object and has one.
+        var set: Int? { start == Self.object && number > 0 ? Int(number) - 1 : nil }
     }
 
     private static let inlineCount = 16
 
-    private var first = InlineArray<16, Entry>(repeating: .object(set: nil))
+    private var first = InlineArray<16, Entry>(repeating: Entry(objectWithSet: nil))
     private var rest: [Entry] = []
     private(set) var count = 0
 

@@ -37,14 +37,14 @@ extension Write: WireMessage {
             switch name {
             case "number": number = try reader.integer()
             case "op": operation = try reader.word()
-            case "path", "by", "onMissing", "min", "max": try increment.read(name, &reader)
-            case "ifRevision": ifRevision = try reader.takeNull() ? nil : try reader.revision()
-            case "nonce": nonce = try reader.takeNull() ? nil : try reader.integer()
-            case "origin": origin = try reader.takeNull() ? nil : try Origin(&reader)
             case "key": key = try reader.key()
             case "value", "body":
                 guard content == nil else { throw .unexpectedJSON("a write takes 'value' or 'body', not both") }
                 content = name == "value" ? Content(checkedJSON: try reader.rawValue()) : try Content.body(&reader)
+            case "ifRevision": ifRevision = try reader.takeNull() ? nil : try reader.revision()
+            case "nonce": nonce = try reader.takeNull() ? nil : try reader.integer()
+            case "origin": origin = try reader.takeNull() ? nil : try Origin(&reader)
+            case "path", "by", "onMissing", "min", "max": try increment.read(name, &reader)
             default: try reader.skip()
             }
         }
