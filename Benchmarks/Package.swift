@@ -13,19 +13,18 @@ let package = Package(
     name: "freshet-benchmarks",
     dependencies: [
         .package(name: "freshet", path: ".."),
+        .package(name: "freshet-figures", path: "Figures"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ] + lruCachePackage,
     targets: [
         .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CPointRead", pkgConfig: "sqlite3"),
-        .target(name: "Figures", swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
-        .testTarget(
-            name: "FiguresTests", dependencies: ["Figures"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .executableTarget(
             name: "FreshetBench",
             dependencies: [
-                "CEpoll", "Figures",
+                "CEpoll",
+                .product(name: "Figures", package: "freshet-figures"),
                 .product(name: "FreshetClient", package: "freshet"),
                 .product(name: "FreshetTestKit", package: "freshet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -7,6 +7,7 @@ allocated twice, no cursor falls, each write counts once, and the followers of a
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -61,12 +62,15 @@ class Server:
 
 
 class System:
-    def __init__(self, program, folder, history):
+    """The processes, whose ends are callbacks of `endings`, so that none stays however this program ends."""
+
+    def __init__(self, program, folder, history, endings):
         self.program, self.history, self.began = program, history, time.monotonic()
         self.proxy = Proxy()
         self.primary, self.standby = Node(folder, "alder"), Node(folder, "birch")
         for node in (self.primary, self.standby):
             node.bound(DISK)
+            endings.callback(node.remove)
         self.primary.create(SETTINGS)
         self.primary.start()
         self.replication = self.proxy.link(self.primary.port)
@@ -79,6 +83,7 @@ class System:
         self.servers = [Server(program, folder, number, [self.proxy.link(node.port) for node in (self.primary, self.standby)]) for number in range(3)]
         for server in self.servers:
             server.start()
+            endings.callback(server.stop)
 
     def elapsed(self): return time.monotonic() - self.began
     def links(self): return [link for server in self.servers for link in server.links]
@@ -162,12 +167,6 @@ class System:
             writer.is_paused = False
         return wanted
 
-    def end(self):
-        for server in self.servers:
-            server.stop()
-        for node in (self.primary, self.standby):
-            node.remove()
-
 
 def records(port):
     """All records of a server."""
@@ -207,36 +206,33 @@ def check(history, table, cursor, followers):
         history.fail(f"{early} of {polls} polls were answered without a change before their time")
 
 
-def run(program, seconds, seed, faults, folder):
+def run(program, seconds, seed, faults, folder, endings):
     history = History()
-    system = System(program, folder, history)
+    system = System(program, folder, history, endings)
     began = time.monotonic()
     writers = [Writer(f"writer-{number}", system.servers, history, seed * 100 + number, keys=20) for number in range(6)]
     for writer in writers:
         writer.period = lambda: int((time.monotonic() - began) // 30)
     followers = [Follower(f"follower-{number}", system.servers, history, seed * 100 + 50 + number) for number in range(4)]
     system.writers, system.followers = writers, followers
-    try:
-        for client in writers + followers:
-            client.start()
-        time.sleep(2)
-        Nemesis(system, history, seed, faults).run(began + seconds)
-        for server in system.servers:
-            if server.process.poll() is not None:
-                history.fail(f"a server has ended with {server.process.returncode}")
-        system.pause()
-        for writer in writers:
-            writer.is_stopped = True
-        for writer in writers:
-            writer.join(30)
-        table, cursor = system.settle()
-        for follower in followers:
-            follower.is_stopped = True
-        for follower in followers:
-            follower.join(15)
-        check(history, table, cursor, followers)
-    finally:
-        system.end()
+    for client in writers + followers:
+        client.start()
+    time.sleep(2)
+    Nemesis(system, history, seed, faults).run(began + seconds)
+    for server in system.servers:
+        if server.process.poll() is not None:
+            history.fail(f"a server has ended with {server.process.returncode}")
+    system.pause()
+    for writer in writers:
+        writer.is_stopped = True
+    for writer in writers:
+        writer.join(30)
+    table, cursor = system.settle()
+    for follower in followers:
+        follower.is_stopped = True
+    for follower in followers:
+        follower.join(15)
+    check(history, table, cursor, followers)
     for name in sorted(history.counts):
         print(f"{history.counts[name]:8,} {name}")
     print(f"{len(history.epochs):8,} epochs, {len(history.owners):,} revisions, seed {seed}")
@@ -260,8 +256,11 @@ def main():
     if os.getuid() == 0:
         shutil.chown(folder, "postgres", "postgres")
     status = 1
+    # Otherwise it would end without the callbacks, and leave PostgreSQL and its file systems.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        status = run(options.program, options.seconds, options.seed, options.faults, folder)
+        with contextlib.ExitStack() as endings:
+            status = run(options.program, options.seconds, options.seed, options.faults, folder, endings)
     finally:
         if options.keep or status:
             print(f"logs: {folder}")

@@ -25,7 +25,8 @@ struct Document: ParsableCommand {
         }
         var results = Results(text: (try? String(contentsOfFile: "\(folder)/performance.txt", encoding: .utf8)) ?? "")
         // Growth figures depend on the cap of their run, so all of a family must come from the same run.
-        let families = Set(measured.figures.map { Meaning(of: $0.name).comparison }).intersection(["growth", "cold-start", "catch-up"])
+        let families = Set(measured.figures.map { Meaning(of: $0.name).comparison })
+            .intersection(["growth", "cold-start", "catch-up", "postgresql"])
         results.merge(measured, replacing: families.map { "\($0)-" })
 
         let page = try String(contentsOfFile: "\(folder)/performance.md", encoding: .utf8)
@@ -34,6 +35,10 @@ struct Document: ParsableCommand {
         if let chart = RatioChart.svg(results, comparisons: peers) {
             try write(chart, "performance-ratios.svg")
             charts[""] = ("performance-ratios.svg", "Ours divided by theirs")
+        }
+        if let chart = RatioChart.svg(results, comparisons: ["postgresql"]) {
+            try write(chart, "performance-postgresql.svg")
+            charts["postgresql"] = ("performance-postgresql.svg", "Freshet over PostgreSQL, divided by PostgreSQL itself")
         }
         if let chart = GrowthChart.svg(results) {
             try write(chart, "performance-growth.svg")

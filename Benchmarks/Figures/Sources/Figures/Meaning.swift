@@ -42,7 +42,7 @@ public struct Meaning: Hashable, Sendable {
         ("waiters", "Waiting clients"), ("writes", "Durable writes, 64 connections"), ("reads", "Reads, 64 connections"),
         ("latency", "From device to device"), ("catch-up", "A new device"), ("growth", "Growth"), ("cold-start", "Start"),
         ("overload", "Overload: 1,000 writers and 9,000 waiters at once; a storm is of writers with 100 writes in each request"),
-        ("kit", "Servers of tests"), ("cache", "The cache"),
+        ("kit", "Servers of tests"), ("cache", "The cache"), ("postgresql", "Over PostgreSQL, 64 connections"),
     ]
 
     /// `nil` if the text does not match the pattern, whose `#` stands for a number; otherwise that number, if there is
@@ -60,6 +60,8 @@ public struct Meaning: Hashable, Sendable {
         "etcd": "etcd", "open": "itself, without rights",
         "hummingbird": "Hummingbird, a constant", "nginx": "nginx, a file", "quiet": "itself, without the writers",
         "mutex-dictionary-ns": "a dictionary behind a mutex", "nscache-ns": "NSCache", "lrucache-ns": "LRUCache",
+        "pgbench": "`pgbench -N`", "pgbench-select": "`pgbench -S`", "postgresql-floor": "rows in groups of 64 under a lock, in C",
+        "one-server": "one server",
         "one-million-per-second": "one thread", "s3fifo": "S3-FIFO of libcachesim", "lru": "LRU of libcachesim",
     ]
 
@@ -133,7 +135,7 @@ public struct Meaning: Hashable, Sendable {
             Entry("kit", "kit-answer-p50-ms", "a server: until its first answer, half of them", "ms"),
             Entry("kit", "kit-answer-worst-ms", "a server: until its first answer, the slowest", "ms"),
             Entry("kit", "kit-#-at-once-ms", "# kits on one server, each with a lost acknowledgement: all drained", "ms"),
-        ] + storm("overload", "", "`PUT`s", "`PUT`s") + storm("overload-storm", "storm: ", "writes", "requests") + ofCaches
+        ] + storm("overload", "", "`PUT`s", "`PUT`s") + storm("overload-storm", "storm: ", "writes", "requests") + ofCaches + ofPostgreSQL
 
     /// The figures of one kind of overload: writes that were accepted, and requests that were refused.
     private static func storm(_ name: String, _ prefix: String, _ writes: String, _ requests: String) -> [Entry] {

@@ -13,6 +13,7 @@ import Testing
             cache-hit-vs-nscache-ns ours=150.0 peer=600.0 ratio=0.250
             cache-hit-ratio-zipf-1000-vs-lru ours=58.3 peer=48.9 ratio=1.19
             disk-open-1000000-ms ours=1.33 peer=0.62 ratio=2.14
+            postgresql-puts-per-s-vs-pgbench ours=20000 peer=7000 ratio=2.86
 
             """)
 
@@ -28,6 +29,7 @@ import Testing
         #expect(page.contains("| in memory: a read | ns | 150 | 600 | 0.250 |  | NSCache |"))
         #expect(page.contains("| in memory, 1,000 entries: reads that hit, `zipf` | % | 58.3 | 48.9 | 1.19 |  | LRU of libcachesim |"))
         #expect(page.contains("| on disk, 1,000,000 entries: opened and one read | ms | 1.33 | 0.620 | 2.14 |  | itself, 10,000 entries |"))
+        #expect(page.contains("| `PUT` into one namespace | /s | 20,000 | 7,000 | 2.86 | ≥ 2 | `pgbench -N` |"))
         #expect(!page.contains("### Reads"))
     }
 
