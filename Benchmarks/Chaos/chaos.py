@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 
-from clients import Follower, Writer, ask, position
+from clients import Follower, Maker, Writer, ask, position
 from cluster import SETTINGS, Node, free_port
 from history import History
 from nemeses import Nemesis
@@ -213,6 +213,7 @@ def run(program, seconds, seed, faults, folder, endings):
     writers = [Writer(f"writer-{number}", system.servers, history, seed * 100 + number, keys=20) for number in range(6)]
     for writer in writers:
         writer.period = lambda: int((time.monotonic() - began) // 30)
+    writers += [Maker(f"maker-{number}", system.servers, history, seed * 100 + 80 + number) for number in range(4)]
     followers = [Follower(f"follower-{number}", system.servers, history, seed * 100 + 50 + number) for number in range(4)]
     system.writers, system.followers = writers, followers
     for client in writers + followers:

@@ -1,4 +1,4 @@
-"""Clients that roam over the servers: writers with numbers, followers, and what both ask."""
+"""Clients that roam over the servers: writers with numbers and without, followers, and what they ask."""
 
 import http.client
 import json
@@ -15,11 +15,12 @@ class Reply:
     def problem(self): return str(self.body.get("type", "")).rsplit(":", 1)[-1] if isinstance(self.body, dict) else ""
 
 
-def ask(port, method, path, body=None, timeout=8):
+def ask(port, method, path, body=None, timeout=8, fields=None):
     """One request. `None` if no whole response came."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    fields = ({} if body is None else {"Content-Type": "application/json"}) | (fields or {})
     try:
-        connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"} if body else {})
+        connection.request(method, path, None if body is None else json.dumps(body), fields)
         response = connection.getresponse()
         data = response.read()
         return Reply(response.status, response.headers.get("Freshet-Cursor"), json.loads(data) if data else None, response.headers.get("Retry-After"))
@@ -135,6 +136,57 @@ class Writer(Client):
         self.history.acknowledge(key, mark, epoch, results[1].get("revision", 0))
         self.history.count("acknowledged batches")
         return True
+
+
+class Maker(Client):
+    """Makes records that nobody else makes, and deletes them, without numbers: a server that repeats a commit of which it does not know
+    the outcome would find its own record there, or already deleted. All makers write into namespaces that are new twice a second, which
+    several servers make at once."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.is_paused = False
+        self.is_idle = False
+        self.latest = None
+
+    def run(self):
+        count = 0
+        while not self.is_stopped:
+            self.is_idle = self.is_paused
+            if self.is_idle:
+                time.sleep(0.02)
+                continue
+            count += 1
+            path = f"/v1/made-{int(time.monotonic() * 2)}/records/made/{self.client}-{count}"
+            made = self.send("PUT", path, True, {"If-None-Match": "*"})
+            if made is None:
+                continue
+            if made.status != 201:
+                self.history.fail(f"{self.client}: the only writer of {path} was answered {made.status} {made.body}")
+                continue
+            self.allocated(made, path, 1)
+            deleted = self.send("DELETE", path)
+            if deleted and deleted.status == 200:
+                self.allocated(deleted, path, 2)
+            # A later history may lack the record.
+            if deleted and deleted.status not in (200, 204) and position(deleted.cursor)[0] == position(made.cursor)[0]:
+                self.history.fail(f"{self.client}: the only one that deletes {path} was answered {deleted.status} {deleted.body}")
+            self.history.count("records made and deleted")
+            time.sleep(self.random.uniform(0, 0.02))
+
+    def allocated(self, reply, path, number):
+        self.history.allocated(position(reply.cursor)[0], reply.body["revision"], path, self.client, number)
+
+    def send(self, method, path, body=None, fields=None):
+        """The response; `None` if it does not say whether the write took effect, or it did not."""
+        reply = ask(self.server.port, method, path, body, fields=fields)
+        self.latest = reply and f"{reply.status} {reply.problem}"
+        if reply is not None and reply.status not in (503, 507):
+            return reply
+        self.history.count(f"makers answered {reply.problem}" if reply else "makers without an answer")
+        self.roam()
+        self.pause(reply)
+        return None
 
 
 class Follower(Client):

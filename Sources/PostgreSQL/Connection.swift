@@ -21,8 +21,12 @@ package final class Connection {
         guard let opened else { throw PostgreSQLError(.unreachable, "no memory for a connection") }
         handle = opened
         guard PQstatus(opened) == CONNECTION_OK else {
-            let asksForPassword = PQconnectionUsedPassword(opened) == 1 || PQconnectionNeedsPassword(opened) == 1
-            throw PostgreSQLError(asksForPassword ? .refused : .unreachable, Self.message(of: opened))
+            let message = Self.message(of: opened)
+            // libpq gives no code. It says that a password was used for every failure after the authentication too.
+            let isRefused =
+                PQconnectionNeedsPassword(opened) == 1 || message.contains("authentication failed")
+                || message.contains("no pg_hba.conf entry")
+            throw PostgreSQLError(isRefused ? .refused : .unreachable, message)
         }
         guard PQsetnonblocking(opened, 1) == 0, PQenterPipelineMode(opened) == 1 else {
             throw PostgreSQLError(.misuse, Self.message(of: opened))

@@ -4,7 +4,22 @@ internal import Synchronization
 
 /// A place for a connection. Behind a `Mutex`.
 final class ConnectionSlot {
-    var connection: Connection?
+    private(set) var connection: Connection?
+    /// Where the connection led when it was opened.
+    private var place: ServerPlace?
+
+    /// The connection, unless it has ended, or leads to another server than the latest: one that was the primary may live on.
+    func kept(by database: StoreDatabase) -> Connection? {
+        if let connection, connection.isUsable, place == database.history?.place { return connection }
+        connection = nil
+        return nil
+    }
+
+    func open(_ database: StoreDatabase) throws -> Connection {
+        let opened = try database.openConnection()
+        (connection, place) = (opened.connection, opened.place)
+        return opened.connection
+    }
 }
 
 /// A few places for connections, each used by one thread at a time.
@@ -45,14 +60,10 @@ final class ConnectionPool: Sendable {
     }
 
     private func run<Result: Sendable>(_ slot: ConnectionSlot, _ body: (Connection) throws -> Result) throws -> Result {
-        if let kept = slot.connection, kept.isUsable {
-            do { return try attempt(kept, body) } catch let error as PostgreSQLError where error.category == .connectionLost {
-                slot.connection = nil
-            }
+        if let kept = slot.kept(by: database) {
+            do { return try attempt(kept, body) } catch let error as PostgreSQLError where error.category == .connectionLost {}
         }
-        let opened = try database.open()
-        slot.connection = opened
-        return try attempt(opened, body)
+        return try attempt(try slot.open(database), body)
     }
 
     /// Runs the closure, after which no transaction is open.

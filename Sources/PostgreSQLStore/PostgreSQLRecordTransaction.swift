@@ -27,7 +27,7 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
     /// Locks and reads a namespace that the scope did not name.
     private func load(_ name: Namespace) throws -> PostgreSQLNamespaceTransaction {
         let rows = try connection.exchange(Self.loading([name]), by: .patient)
-        try take(rows[1], [name])
+        try take(rows[1], [name], locked: rows[0])
         guard let loaded = namespaces[name] else { throw PostgreSQLError(.misuse, "the namespace \(name) was not loaded") }
         return loaded
     }
@@ -91,10 +91,18 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
     }
 
     /// Takes the rows of namespaces.
-    func take(_ rows: QueryResult, _ names: [Namespace]) throws {
+    ///
+    /// - Parameter locked: the ids of those that this transaction has locked. Another server may have made a namespace since the
+    ///   lock was asked for: two transactions would then go on from one head.
+    func take(_ rows: QueryResult, _ names: [Namespace], locked: QueryResult) throws {
+        let ids = Set(try (0..<locked.count).map { try locked.int64($0, 0) })
         for row in 0..<rows.count {
             let name = names[Int(try rows.int64(row, 14)) - 1]
-            let draft = NamespaceDraft(name, try NamespaceRow(counted: name, rows, row))
+            let found = try NamespaceRow(counted: name, rows, row)
+            guard found.id.map(ids.contains) ?? true else {
+                throw PostgreSQLError(.collision, "another server has made the namespace \(name) meanwhile")
+            }
+            let draft = NamespaceDraft(name, found)
             namespaces[name] = PostgreSQLNamespaceTransaction(draft, connection)
         }
     }

@@ -11,6 +11,16 @@ final class StoreDatabase: Sendable {
     /// The latest history that any connection has seen; `nil` before the first.
     private let latest = Mutex<StoreHistory?>(nil)
 
+    /// The last failure to reach the database, and until when nobody tries again: each attempt may take seconds, and those who
+    /// wait for one after another would hold up the server.
+    private struct Outage {
+        let error: PostgreSQLError
+        let end: Deadline
+    }
+
+    private let outage = Mutex<Outage?>(nil)
+    private static let outagePause = Duration.seconds(1)
+
     /// How long one exchange with the server may take.
     static let patience = Duration.seconds(10)
 
@@ -33,10 +43,19 @@ final class StoreDatabase: Sendable {
     }
 
     /// Opens a connection to a store that is prepared.
-    func open() throws -> sending Connection {
-        let (connection, place) = try connect()
-        _ = try enter(connection, place)
-        return connection
+    func open() throws -> sending Connection { try openConnection().connection }
+
+    /// Opens a connection to a store that is prepared, and says where it leads.
+    func openConnection() throws -> sending (connection: Connection, place: ServerPlace) {
+        if let failure = outage.withLock({ $0 }), !failure.end.hasPassed { throw failure.error }
+        do {
+            let (connection, place) = try connect()
+            _ = try enter(connection, place)
+            return (connection, place)
+        } catch let error as PostgreSQLError where error.category == .unreachable || error.category == .timedOut {
+            outage.withLock { $0 = Outage(error: error, end: Deadline(after: Self.outagePause)) }
+            throw error
+        }
     }
 
     /// Opens a connection to a store, and brings its schema up to date; `nil` if there is no store and no seed.
@@ -81,7 +100,7 @@ final class StoreDatabase: Sendable {
         try connection.execute(Self.settingsScript, by: deadline)
         let row = try connection.run(.serverState, by: deadline)
         guard row.count == 1, try !row.bool(0, 0) else {
-            throw StoreError.failed(
+            throw StoreError.unavailable(
                 path: label, reason: "this server is a standby, which only reads. Name the primary, or all servers: host=a,b in the URI")
         }
         guard try row.bool(0, 1) else {

@@ -43,9 +43,7 @@ struct TransactionRunner: Sendable {
     ) throws -> Result {
         var attempt = 1
         while true {
-            let kept = slot.connection.flatMap { $0.isUsable ? $0 : nil }
-            let current = try kept ?? database.open()
-            slot.connection = current
+            let current = try slot.kept(by: database) ?? slot.open(database)
             do {
                 return try runOnce(scope, over: current, body)
             } catch let error as PostgreSQLError {
@@ -93,14 +91,15 @@ struct TransactionRunner: Sendable {
             throw StoreError.corrupt(path: database.label, reason: "the table freshet.store is empty")
         }
         let history = StoreHistory(place: place, ordinal: try row.int64(0, 2))
-        // A pooler may have led the connection to another server.
-        if history != database.history {
+        // A pooler may have led the connection to another server, whose epochs only a new connection renews.
+        let known = database.history
+        if history != known {
             try database.see(history)
-            if history.place != database.history?.place { throw PostgreSQLError(.connectionLost, "the server has begun another timeline") }
+            if history.place != known?.place { throw PostgreSQLError(.connectionLost, "the server has begun another timeline") }
         }
         transaction.version = AccessVersion(history: history.ordinal, number: try row.int64(0, 4))
         if !loading.isEmpty {
-            try transaction.take(results[first + 1], scope.namespaces)
+            try transaction.take(results[first + 1], scope.namespaces, locked: results[first - 1])
             try transaction.take(results[(first + 2)...], of: scope)
         }
         return Identity(number: row.text(0, 0), history: history, incarnation: row.optionalText(0, 5))
@@ -140,7 +139,7 @@ struct TransactionRunner: Sendable {
                     guard let incarnation = identity.incarnation, row.optionalText(0, 1) == incarnation else {
                         throw unknown("PostgreSQL has recovered from a crash since")
                     }
-                    return
+                    return try confirm(over: connection)
                 case "aborted": throw PostgreSQLError(.connectionLost, state: failure.state, failure.message)
                 case "in progress": break
                 default: throw unknown("PostgreSQL no longer knows the transaction")
@@ -150,6 +149,14 @@ struct TransactionRunner: Sendable {
             usleep(50_000)
         }
         throw unknown(failure.description)
+    }
+
+    /// Waits for the standby as the lost answer would have: a later commit is confirmed after the earlier one.
+    private func confirm(over connection: Connection) throws {
+        do { _ = try connection.run(.touch, by: .patient) } catch {
+            throw unknown("it is committed, and no standby has confirmed it: \(error)")
+        }
+        try connection.checkStandby(database.label)
     }
 
     private func unknown(_ reason: String) -> StoreError { .outcomeUnknown(path: database.label, reason: reason) }

@@ -124,11 +124,11 @@ final class AccessControl: Sendable {
         generation.add(1, ordering: .releasing)
     }
 
-    /// Whether the margin of a revocation has ended since the last call, so that waits have to end. To be called some times
-    /// a second.
-    func takeEndedMargins() -> Bool {
+    /// Whether the margin of a revocation or the overlap of a replaced secret has ended since the last call, so that waits
+    /// have to end. To be called some times a second.
+    func takeEndedGracePeriods() -> Bool {
         let now = now.wall
-        return state.withLock { $0.revocations.takeEndedMargins(at: now) }
+        return state.withLock { $0.takeEndedGracePeriods(at: now) }
     }
 
     /// Removes the revocations whose tokens have all expired, and returns them.
@@ -157,7 +157,7 @@ final class AccessControl: Sendable {
     /// - Throws: `unauthorized`, with one text for every credential that the server does not know; ``RateRefusal`` if its
     ///   address has sent too many without a valid one.
     func sender(of request: Request, with credential: Result<Secret, Problem>? = nil) throws -> Sender {
-        let client = request.client(besides: state.withLock { $0.policy.proxies })
+        let client = client(of: request)
         let secret: Secret
         switch (credential, request[.authorization]) {
         case (.success(let credential)?, _): secret = credential
@@ -178,6 +178,9 @@ final class AccessControl: Sendable {
         guard let session = try session(of: secret, from: client) else { return .unverified(secret, from: client) }
         return .session(session)
     }
+
+    /// The address by which requests without a credential are counted; `nil` if the rates of addresses do not apply to it.
+    func client(of request: Request) -> ClientAddress? { request.client(besides: state.withLock { $0.policy.proxies }) }
 
     /// The session of a request without a credential.
     private func anonymousSession() throws(Problem) -> AccessSession {

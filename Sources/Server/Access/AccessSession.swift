@@ -21,6 +21,9 @@ final class AccessSession: Sendable {
         self.generation = generation
     }
 
+    /// Whether the request had no credential, and is not an operator's.
+    var isAnonymous: Bool { credential == nil && !value.isOperator }
+
     /// The session that was found; `nil` if the credential has to be verified.
     convenience init?(_ lookup: SessionTable.Lookup, _ credential: Secret, generation: UInt64) throws(Problem) {
         switch lookup {

@@ -76,6 +76,12 @@ struct AccessState: Sendable {
         }
     }
 
+    /// Whether a grace period has ended since the last call: the margin of a revocation, or the overlap of a replaced secret.
+    mutating func takeEndedGracePeriods(at now: Int64) -> Bool {
+        let hasMargin = revocations.takeEndedMargins(at: now)
+        return keys.takeEndedOverlaps(at: now) || hasMargin
+    }
+
     /// The rows of the last uses that are not stored yet, each once; at most 1,000.
     mutating func takeUnstoredUses() -> [AccessRow] { keys.takeUnstoredUses() }
 }

@@ -8,11 +8,14 @@ struct KeyTable: Sendable {
     private var keys: [KeyIdentifier: StoredKey] = [:]
     /// The keys whose last use is not stored yet.
     private var unstoredUses: Set<KeyIdentifier> = []
+    /// The earliest end of a replaced secret that ``takeEndedOverlaps(at:)`` has not reported, in milliseconds since 1970.
+    private var nextOverlapEnd: Int64?
 
     /// - Parameter rows: those of the store. Rows of other kinds are ignored.
     init(_ rows: [AccessRow]) {
         for row in rows { if let key = StoredKey(row) { keys[key.id] = key } }
         for row in rows where row.kind == .use { KeyIdentifier(row.name).map { keys[$0]?.take(use: row) } }
+        nextOverlapEnd = keys.values.lazy.compactMap { $0.previous?.until }.min()
     }
 
     /// All keys, with those uses that `former` knows and the store does not have yet.
@@ -32,6 +35,7 @@ struct KeyTable: Sendable {
             keys[key.id]?.useRow.map { key.take(use: $0) }
             guard keys.updateValue(key, forKey: key.id) != key else { continue }
             isChanged = true
+            if let end = key.previous?.until { nextOverlapEnd = min(nextOverlapEnd ?? .max, end) }
         }
         for row in changes.rows where row.kind == .use { KeyIdentifier(row.name).map { keys[$0]?.take(use: row) } }
         for name in changes.removed where name.kind == .key {
@@ -54,6 +58,13 @@ struct KeyTable: Sendable {
         do throws(KeyRefusal) {
             return Session(stored, expires: try stored.check(key, at: now.wall), generation: generation, at: now)
         } catch { throw .key(error) }
+    }
+
+    /// Whether a replaced secret has ended since the last call, so that waits have to be looked at. O(1), and O(n) if one has.
+    mutating func takeEndedOverlaps(at now: Int64) -> Bool {
+        guard let end = nextOverlapEnd, end <= now else { return false }
+        nextOverlapEnd = keys.values.lazy.compactMap { $0.previous?.until }.filter { $0 > now }.min()
+        return true
     }
 
     /// Notes a use of a session's key: at most one has to be stored for each key and day.

@@ -68,16 +68,23 @@ package struct WriteAccess: Sendable {
 
     /// A problem as the session may learn it: without the record, where the session may not read it.
     package func shown(_ problem: Problem, of key: RecordKey) -> Problem {
-        guard case .needs = rights.decide(.read, in: namespace, of: .key(key)) else { return problem }
-        switch problem.code {
-        case .preconditionFailed, .outOfBounds, .notFound:
-            return Problem(
-                problem.code, "The write does not apply to the record, which this key or token may not read.", status: problem.status)
-        default:
-            var problem = problem
-            problem.current = nil
-            return problem
-        }
+        guard problem.current != nil, !mayRead(key) else { return problem }
+        var problem = problem
+        problem.current = nil
+        return problem
+    }
+
+    /// A problem that follows from the record, as the session may learn it: its text may state the record's type, size or
+    /// numbers. Called before an outcome is kept, since a repeat under another key returns the kept text.
+    func concealed(_ problem: Problem, of key: RecordKey) -> Problem {
+        // The namespace's revisions have ended, whatever the record is.
+        guard problem.code != .storageFailed, !mayRead(key) else { return problem }
+        return Problem(
+            problem.code, "The write does not apply to the record, which this key or token may not read.", status: problem.status)
+    }
+
+    private func mayRead(_ key: RecordKey) -> Bool {
+        if case .needs = rights.decide(.read, in: namespace, of: .key(key)) { false } else { true }
     }
 }
 

@@ -32,7 +32,7 @@ extension ServerCore {
     ///
     /// - Parameter request: `nil` for a repeated poll.
     func noteDenial(_ error: any Error, to session: AccessSession?, of endpoint: Endpoint, in namespace: Namespace?, _ request: Request?) {
-        guard let denial = Denial(error, in: namespace) else { return }
+        guard let denial = Denial(error) else { return }
         let (principal, address) = (session?.auditName, request?.remoteAddress ?? "")
         audit.noteDenial(DenialLog.Group(denial.event, of: principal ?? address, reason: denial.reason)) {
             var record = audit.event(denial.event, detail: denial.detail)
@@ -47,12 +47,12 @@ extension ServerCore {
 /// Why a request is refused, as the audit log shows it.
 private struct Denial {
     let event: AuditEvent
-    /// What the refusals of one group have in common.
+    /// What the refusals of one group have in common: nothing that the client chooses, which could begin any number of groups.
     let reason: String
     let detail: String
 
     /// `nil` for an error that denies nothing, and for a request without a credential, as monitors and scanners send them.
-    init?(_ error: any Error, in namespace: Namespace?) {
+    init?(_ error: any Error) {
         if let refusal = error as? RateRefusal {
             (event, reason, detail) = (.quotaReached, refusal.excess.name, refusal.problem.detail)
             return
@@ -61,9 +61,7 @@ private struct Denial {
         switch (problem.status, problem.needs) {
         case (401, _): event = .tokenRefused
         case (403, let needs?):
-            (event, reason, detail) = (
-                .rightDenied, "\(needs.may) \(namespace?.name ?? "")", "needs \(needs.may) of \(needs.of.shortened)"
-            )
+            (event, reason, detail) = (.rightDenied, "\(needs.may)", "needs \(needs.may) of \(needs.of.shortened)")
             return
         case (403, nil): event = .rightDenied
         case (429, _): event = .quotaReached
@@ -71,7 +69,7 @@ private struct Denial {
             guard problem.code.text == "quota-exceeded" else { return nil }
             event = .quotaReached
         }
-        (reason, detail) = (problem.detail.shortened, problem.detail)
+        (reason, detail) = (problem.code.text, problem.detail)
     }
 }
 

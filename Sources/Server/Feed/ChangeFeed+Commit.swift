@@ -57,6 +57,15 @@ extension ChangeFeed {
         }
     }
 
+    /// Ends every wait: polls are refused with the problem, streams are closed.
+    package mutating func refuseWaiters(_ problem: Problem) -> [FeedDelivery<Waiter>] {
+        groups.numbers.compactMap { group in
+            guard let present = groups[group] else { return nil }
+            let waiters = take(group)
+            return waiters.isEmpty ? nil : end(waiters, present.subscription, .gone(problem, present.target ?? head))
+        }
+    }
+
     /// Ends the waits of the waiters that `condition` names: polls are refused, streams are closed. O(waiters).
     package mutating func end(where condition: (Waiter) -> Bool) -> [FeedDelivery<Waiter>] {
         groups.numbers.compactMap { group in
@@ -88,9 +97,8 @@ extension ChangeFeed {
             // Before the removal, which may end the group.
             let part = groups[group]?.subscription.part
             guard let waiter = remove(slot, from: group) else { continue }
-            // A stream that waits no longer is closed, and its client reconnects.
             guard !isStream else {
-                deliveries.append(.close([waiter]))
+                deliveries.append(.resume([waiter], (target ?? head).issued(to: part)))
                 continue
             }
             // A waiter that knows a later position must not be sent back to the head.

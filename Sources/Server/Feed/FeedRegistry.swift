@@ -244,6 +244,11 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         for (_, entry) in entries() { run(entry) { $0.feed?.releaseWaiters() } }
     }
 
+    /// Refuses every wait in all namespaces with the problem. O(waiters).
+    func refuseAllWaiters(_ problem: Problem) {
+        for (_, entry) in entries() { run(entry) { $0.feed?.refuseWaiters(problem) } }
+    }
+
     /// Ends the waits of the readers that `condition` names, in all namespaces: their sessions have ended. O(waiters).
     func end(where condition: (Reader) -> Bool) {
         for (_, entry) in entries() { run(entry) { $0.feed?.end(where: condition) } }

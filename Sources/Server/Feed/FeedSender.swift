@@ -23,6 +23,8 @@ extension ServerMetrics {
             if !page.keepsStreams { for stream in streams { stream.goOn(after: page.cursor) } }
         case .keepAlive(let readers, let cursor):
             ResponseStream.broadcast(to: readers.compactMap { $0.stream?.stream }, EventStream.keepAlive(at: cursor))
+        case .resume(let readers, let cursor):
+            for reader in readers { reader.stream?.goOn(after: cursor) }
         case .close(let readers):
             for reader in readers { reader.stream?.stream.finish() }
         }

@@ -50,6 +50,9 @@ package enum FeedDelivery<Waiter: Sendable>: Sendable {
     case push([Waiter], FeedPage)
     /// Nothing happened for a while on these streams, which are all at this position.
     case keepAlive([Waiter], Cursor)
+    /// The time of these streams has come, or was further away than a feed counts: each has left the feed, and continues from
+    /// this position unless its session has ended.
+    case resume([Waiter], Cursor)
     /// These streams end; their clients learn the reason when they reconnect.
     case close([Waiter])
 }

@@ -24,8 +24,8 @@ package struct HeadFollower: Hashable, Sendable {
         case sent
         /// A message has arrived, from any server.
         case received(HeadMessage)
-        /// The reconciliation has ended, whether or not it could read the store.
-        case reconciled
+        /// The reconciliation has ended; incomplete if the store could not be read.
+        case reconciled(isComplete: Bool)
         /// Time has passed; due at least every ``tick`` milliseconds.
         case tick
     }
@@ -56,9 +56,12 @@ package struct HeadFollower: Hashable, Sendable {
     package static let tick: Int64 = 250
     /// How long a server sends nothing before it sends a message without heads.
     package static let heartbeat: Int64 = 1_000
-    /// How long a server receives none of its messages before it takes the connection for dead, and the longest that
-    /// making one may take.
+    /// How long a server receives none of its messages before it takes the connection for dead.
     package static let silence: Int64 = 3_000
+    /// The longest that making a connection may take, with several hosts that do not answer. It reports its failure itself.
+    package static let connectLimit: Int64 = 30_000
+    /// How long a server says that nothing has changed without having compared its feeds with the store.
+    package static let contactLimit: Int64 = 30_000
     /// How often a connected server reconciles.
     package static let reconcileInterval: Int64 = 10_000
     /// How often a server without a connection reconciles.
@@ -90,18 +93,23 @@ package struct HeadFollower: Hashable, Sendable {
     /// Whether a reconciliation has to follow the one in progress, which may have read the store too early.
     private var mustReconcileAgain = false
     private var reconciledAt: Int64
+    /// When the last complete reconciliation began.
+    private var comparedAt: Int64
 
     /// - Parameter sender: a random number, another one for each start of a server.
     package init(sender: UInt64, now: Int64) {
         self.sender = sender
         link = .down(due: now)
-        (sentAt, reconciledAt) = (now, now)
+        (sentAt, reconciledAt, comparedAt) = (now, now, now)
     }
 
     /// Whether the server receives messages, as far as it knows.
     package var isConnected: Bool {
         if case .up = link { true } else { false }
     }
+
+    /// Whether the server has not seen the store for so long that its feeds may lack changes of other servers.
+    package func lacksContact(at now: Int64) -> Bool { now - comparedAt > Self.contactLimit }
 
     /// The number of namespaces that wait to be announced, for the metrics.
     package var waitingCount: Int { waiting.count }
@@ -126,8 +134,9 @@ package struct HeadFollower: Hashable, Sendable {
             inFlight = nil
             return send(now)
         case .received(let message): return receive(message, now)
-        case .reconciled:
+        case .reconciled(let isComplete):
             isReconciling = false
+            if isComplete { comparedAt = reconciledAt }
             return mustReconcileAgain ? reconcile(now) : []
         case .tick: return passTime(now)
         }
@@ -149,7 +158,7 @@ package struct HeadFollower: Hashable, Sendable {
     private mutating func passTime(_ now: Int64) -> [Action] {
         var actions: [Action] = []
         switch link {
-        case .down(let time) where time <= now, .connecting(let time) where time + Self.silence <= now,
+        case .down(let time) where time <= now, .connecting(let time) where time + Self.connectLimit <= now,
             .up(let time) where time + Self.silence <= now:
             goDown(due: now)
             link = .connecting(since: now)

@@ -59,6 +59,16 @@ final class StoreFollower: Sendable {
     /// Whether the server receives messages of others, as far as it knows.
     var isConnected: Bool { state.withLock { $0.follower.isConnected } }
 
+    /// The problem of all readers while the server has not seen the store for a while; `nil` if there is none.
+    var contactProblem: Problem? {
+        let now = now()
+        guard state.withLock({ $0.follower.lacksContact(at: now) }) else { return nil }
+        return Problem(
+            .unavailable,
+            "The server has not reached the store for \(HeadFollower.contactLimit / 1_000) seconds, so it cannot say whether other servers "
+                + "have changed anything. Ask another server, or again after Retry-After.")
+    }
+
     /// Takes the commits of a transaction that have been published.
     func committed(_ commits: [NamespaceCommit]) {
         handle(.committed(commits.map { HeadMessage.Head($0.namespace, $0.cursor) }))
@@ -107,11 +117,11 @@ final class StoreFollower: Sendable {
                 do throws(StoreError) { feeds.follow(namespace, to: try source.position(namespace)) } catch {
                     // The next one tries again.
                     logger.error("the feeds could not be compared with the store", metadata: ["error": "\(error)"])
-                    return handle(.reconciled)
+                    return handle(.reconciled(isComplete: false))
                 }
             }
             let rest = namespaces.dropFirst(Self.reconcileStep)
-            if rest.isEmpty { handle(.reconciled) } else { reconcile(rest) }
+            if rest.isEmpty { handle(.reconciled(isComplete: true)) } else { reconcile(rest) }
         }
     }
 }

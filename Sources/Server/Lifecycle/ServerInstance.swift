@@ -133,10 +133,11 @@ final class ServerInstance: Sendable {
         core.feeds.expire(now: now)
         core.follower?.timePassed()
         if core.follower != nil { core.accessFollower?.timePassed(now: now) }
+        if let problem = core.follower?.contactProblem { core.feeds.refuseAllWaiters(problem) }
         core.access?.noteTime()
         core.storeUses()
         core.access?.tick()
-        if core.access?.takeEndedMargins() == true { core.endRevokedWaits() }
+        if core.access?.takeEndedGracePeriods() == true { core.endRevokedWaits() }
         core.audit.tick()
         let wall = environment.wallMilliseconds()
         let due = compaction.withLock { $0.tick(now: now, wall: wall) }

@@ -82,7 +82,7 @@ final class EventStream: Sendable {
 
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
         // The client reconnects, and gets the reason as a status.
-        guard !core.hasEnded(session) else { return stream.finish() }
+        guard !core.hasEnded(session), core.follower?.contactProblem == nil else { return stream.finish() }
         let deadline = session.flatMap { core.access?.deadline(of: $0) }
         let (decision, entry) = try core.feeds.ask(
             .after(cursor), changes.selection.subscription, in: changes.selection.namespace, .stream(self), isVerified: isVerified,

@@ -12,6 +12,8 @@ final class Poll: RepeatedRequestHandler {
     private let selection: ChangeSelection
     /// `nil` on a server that is open to all.
     private let session: AccessSession?
+    /// Counts repeated polls without a credential; `nil` if they have one, or the rates of addresses do not apply.
+    private let anonymousClient: ClientAddress?
     /// Seconds.
     private let wait: Int
     /// Whether a shared cache may keep the responses. A poll that does not wait asks for the present state, which no cache has.
@@ -19,9 +21,11 @@ final class Poll: RepeatedRequestHandler {
     /// The feed that the polls wait in, as long as the registry has it.
     private let feed: FeedRegistry<FeedReader>.Entry
 
-    init(_ core: ServerCore, _ selection: ChangeSelection, wait: Int, session: AccessSession?) {
+    init(_ context: RequestContext, _ selection: ChangeSelection, wait: Int) {
+        let (core, session) = (context.core, context.session)
         self.core = core
         self.session = session
+        anonymousClient = session?.isAnonymous == true ? core.access?.client(of: context.request) : nil
         self.selection = selection
         self.wait = wait
         isCacheable = wait > 0 && core.settings.edge.applies(to: session)
@@ -37,7 +41,10 @@ final class Poll: RepeatedRequestHandler {
         let since: Since
         do throws(WireError) { since = try Since(ascii: value) } catch { return refuse(exchange, error) }
         if let session {
-            do throws(RateRefusal) { try core.access?.limits.count(session, writes: 0, bytes: 0) } catch { return refuse(exchange, error) }
+            do throws(RateRefusal) {
+                try core.access?.limits.countAnonymous(anonymousClient)
+                try core.access?.limits.count(session, writes: 0, bytes: 0)
+            } catch { return refuse(exchange, error) }
         }
         ask(since: since, exchange)
     }
@@ -60,7 +67,7 @@ final class Poll: RepeatedRequestHandler {
         var deadline = now + Int64(wait) * 1_000
         if let session, let end = core.access?.deadline(of: session) { deadline = min(deadline, end) }
         let request = PendingPoll(exchange: exchange, deadline: deadline, turn: isCacheable ? since.turn : nil)
-        if let problem = selection.subscription.part.refusal(of: since) { return fail(request, problem) }
+        if let problem = core.follower?.contactProblem ?? selection.subscription.part.refusal(of: since) { return fail(request, problem) }
         do { try ask(request, since: since, now: now) } catch { fail(request, error) }
     }
 

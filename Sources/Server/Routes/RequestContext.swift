@@ -39,7 +39,8 @@ struct RequestContext: Sendable {
 
     func requireJSON() throws(Problem) { try request.requireJSON() }
 
-    /// - Parameter endsSession: whether the request itself may have ended its session, and still gets its answer.
+    /// - Parameter endsSession: whether the answer is sent although the session may have ended: the request has ended it itself, or
+    ///   the answer acknowledges what was done, and shows no record.
     func respond(_ response: consuming Response, endsSession: Bool = false) {
         var response = response
         // A session that has ended since the request was received learns nothing more, no current record of a refusal either.

@@ -14,7 +14,7 @@ extension ServerCore {
         case .stream: EventStream.open(context, changes)
         case .response where changes.client != nil: context.later { [self] in try answerFromStore(context, changes, since: changes.since) }
         case .response:
-            let poll = Poll(context.core, changes.selection, wait: changes.wait, session: context.session)
+            let poll = Poll(context, changes.selection, wait: changes.wait)
             context.request.onRepeat(varying: "since", poll)
             poll.ask(since: changes.since, context.exchange)
         }

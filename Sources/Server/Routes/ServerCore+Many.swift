@@ -80,8 +80,11 @@ extension ServerCore {
     private func respond(_ context: RequestContext, to committed: Committed<[WriteOutcome]>, logging events: [AuditRecord]) {
         switch (committed.result, committed.cursor) {
         case (.success(let outcomes), let cursor?):
-            let results = WriteResults(results: outcomes, cursor: context.issued(cursor))
-            context.respond(Response(json: results.json, at: results.cursor).stating(committed.lastWrite), logging: events)
+            let isOver = problem(of: context.session) != nil
+            let results = WriteResults(results: isOver ? outcomes.map(\.withoutRecord) : outcomes, cursor: context.issued(cursor))
+            // Decided writes are acknowledged although their session has ended, without the records that they have met.
+            context.respond(
+                Response(json: results.json, at: results.cursor).stating(committed.lastWrite), logging: events, endsSession: true)
         case (.success, nil): context.fail(Problem(.storageFailed, "The writes are on disk, but the store did not say where it stands"))
         case (.failure(let problem), let cursor): context.fail(problem, at: cursor)
         }
@@ -101,7 +104,11 @@ extension ServerCore {
         let namespace = try context.namespace()
         context.nowOrLater { [self] in
             let scopes = try InvalidationRequest(json: context.request.body, profile: .interoperable).scopes
-            if context.session != nil { for scope in scopes { try context.require(.invalidate, of: scope) } }
+            if let session = context.session {
+                // Each scope takes a revision and a row, as a write does.
+                try access?.limits.count(session, writesOfBatch: scopes.count)
+                for scope in scopes { try context.require(.invalidate, of: scope) }
+            }
             committer.submit(
                 .invalidate(scopes, in: namespace, by: context.writeAccess(in: namespace)) { [self] committed in
                     switch committed.result {
@@ -113,7 +120,8 @@ extension ServerCore {
                         writer.beginObject()
                         writer.member("revision", revision.number)
                         writer.endObject()
-                        context.respond(Response(json: writer.bytes, at: committed.cursor.map(context.issued)), logging: events)
+                        context.respond(
+                            Response(json: writer.bytes, at: committed.cursor.map(context.issued)), logging: events, endsSession: true)
                     case .failure(let problem): context.fail(problem, at: committed.cursor)
                     }
                 })
@@ -131,6 +139,15 @@ extension ServerCore {
         }
         let snapshot = try store.lastWrite(of: client, in: namespace)
         context.respond(json: ClientStatus(client: client, last: snapshot.value).json, at: context.issued(snapshot.cursor))
+    }
+}
+
+extension WriteOutcome {
+    /// The outcome for a sender that may not learn the record that a rejection shows.
+    fileprivate var withoutRecord: WriteOutcome {
+        guard case .rejected(var problem) = verdict, problem.current != nil else { return self }
+        problem.current = nil
+        return WriteOutcome(number: number, verdict: .rejected(problem))
     }
 }
 

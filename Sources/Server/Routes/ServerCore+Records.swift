@@ -120,7 +120,7 @@ extension ServerCore {
                         let isCreation = receipt.revision?.number == 1 && creations.take(namespace)
                         context.respond(
                             Self.response(to: write.key, receipt, committed.cursor.map(context.issued)),
-                            logging: isCreation ? [context.event(.namespaceCreated)] : [])
+                            logging: isCreation ? [context.event(.namespaceCreated)] : [], endsSession: true)
                     case .failure(let problem):
                         refuse(context, access?.shown(problem, of: write.key) ?? problem, at: committed.cursor, in: namespace)
                     }

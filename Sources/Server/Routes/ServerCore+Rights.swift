@@ -36,10 +36,10 @@ extension ServerCore {
 }
 
 extension Endpoint {
-    /// Whether a request is one write. The writes of a batch are counted by its handler.
+    /// Whether a request is one write. The writes of a batch, and the scopes of an invalidation, are counted by its handler.
     var isWrite: Bool {
         switch self {
-        case .putRecord, .patchRecord, .deleteRecord, .invalidate, .deleteNamespace: true
+        case .putRecord, .patchRecord, .deleteRecord, .deleteNamespace: true
         default: false
         }
     }

@@ -45,7 +45,7 @@ extension ServerCore {
                     // Nothing is left, so nothing has to be read where writers wait.
                     let status = NamespaceStatus(
                         namespace: namespace, cursor: cursor, records: 0, bytes: 0, waiting: feeds.waiting(in: namespace))
-                    context.respond(Response(json: status.json, at: cursor), logging: [context.event(.namespaceDropped)])
+                    context.respond(Response(json: status.json, at: cursor), logging: [context.event(.namespaceDropped)], endsSession: true)
                 case (.success, let cursor): context.fail(Problem(.notFound, "There is no namespace \(namespace)"), at: cursor)
                 case (.failure(let problem), let cursor): context.fail(problem, at: cursor)
                 }

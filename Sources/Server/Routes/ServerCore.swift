@@ -240,7 +240,8 @@ final class ServerCore: Sendable {
     func router() -> Router {
         var router = Router { [self] failure in
             metrics.countResponse(nil, status: failure.status.code)
-            return marked(response(to: Problem(failure), at: nil, in: Self.namespace(at: failure.path)))
+            // Who sends it is not known, and only a principal with a right learns a position.
+            return marked(response(to: Problem(failure), at: nil, in: access == nil ? Self.namespace(at: failure.path) : nil))
         }
         for endpoint in Endpoint.allCases {
             let handler = handler(of: endpoint)

@@ -207,7 +207,8 @@ extension NumberedWrites {
         return switch effect {
         case .written(let revision, let created): decided(.applied(revision), created: created)
         case .nothing: decided(.applied(nil))
-        case .rejected(let problem): decided(.rejected(problem.kept))
+        case .rejected(let problem):
+            decided(.rejected((access?.concealed(problem, of: writes[place].key) ?? problem).kept))
         }
     }
 

@@ -52,7 +52,7 @@ extension SimulatedSystem {
             handle(event, server)
         case .reconcile:
             follow(shared.state.cursor, server)
-            handle(.reconciled, server)
+            handle(.reconciled(isComplete: true), server)
         case .read(let after):
             do throws(StoreError) {
                 let read = try shared.store.feedRead(after: after, in: shared.namespace, shared.limits)
@@ -107,7 +107,7 @@ extension SimulatedSystem {
             // The simulated servers have one configuration, and no keys.
             case .followAccess: break
             case .follow(let head): if head.namespace == shared.namespace { follow(head.position, server) }
-            case .reconcile where bug == .skipReconciliation && event == .established: handle(.reconciled, server)
+            case .reconcile where bug == .skipReconciliation && event == .established: handle(.reconciled(isComplete: true), server)
             case .reconcile: push(.peer(server.process, .reconcile), after: delay(3))
             }
         }

@@ -85,16 +85,21 @@ package struct RevocationList: Sendable {
     }
 
     /// The revocation that ends a session; `nil` if there is none. O(1).
-    package func revocation(of session: Session) -> Revocation? {
-        if let key = session.key, let found = entries[.key(key)] { return found.revocation }
-        return revocation(
-            ofTokenWith: session.tokenID, principal: session.principal, issuer: session.issuer, issuedAt: session.issuedAt)
+    package func revocation(of session: Session) -> Revocation? { revocations(of: session).first }
+
+    private func revocations(of session: Session) -> [Revocation] {
+        let ofKey = session.key.flatMap { entries[.key($0)]?.revocation }
+        return (ofKey.map { [$0] } ?? [])
+            + revocations(
+                ofTokenWith: session.tokenID, principal: session.principal, issuer: session.issuer, issuedAt: session.issuedAt)
     }
 
     /// Whether the waits of a revoked session may continue, since the margin of its revocation has not ended. O(1).
     package func keepsWaits(of session: Session, at now: TimeReading) -> Bool {
-        guard !session.isExpired(at: now), let revocation = revocation(of: session) else { return false }
-        return now.wall < revocation.waitsEnd
+        guard !session.isExpired(at: now) else { return false }
+        let found = revocations(of: session)
+        // One without a margin ends the waits, whichever margin another has.
+        return !found.isEmpty && found.allSatisfy { now.wall < $0.waitsEnd }
     }
 
     /// Whether a margin has ended since the last call, so that waits have to be looked at. O(1), and O(n) if one has.
@@ -106,13 +111,13 @@ package struct RevocationList: Sendable {
 
     /// The revocation that ends a verified token; `nil` if there is none. O(1).
     package func revocation(of token: VerifiedToken) -> Revocation? {
-        revocation(ofTokenWith: token.tokenID, principal: token.principal, issuer: token.issuer, issuedAt: token.issuedAt)
+        revocations(ofTokenWith: token.tokenID, principal: token.principal, issuer: token.issuer, issuedAt: token.issuedAt).first
     }
 
-    private func revocation(ofTokenWith id: String?, principal: Principal, issuer: String?, issuedAt: Int64) -> Revocation? {
-        if let id, let found = entries[.token(ByteIdentity.Name(text: id))] { return found.revocation }
+    private func revocations(ofTokenWith id: String?, principal: Principal, issuer: String?, issuedAt: Int64) -> [Revocation] {
+        let byID = id.flatMap { entries[.token(ByteIdentity.Name(text: $0))]?.revocation }
         let byTime = [entries[.principal(principal)], issuer.flatMap { entries[.issuer(ByteIdentity.Name(text: $0))] }]
-        return byTime.lazy.compactMap { $0?.revocation }.first { issuedAt < $0.issuedBefore }
+        return (byID.map { [$0] } ?? []) + byTime.compactMap { $0?.revocation }.filter { issuedAt < $0.issuedBefore }
     }
 
     /// Removes the revocations whose tokens have all expired, and returns them, so that their rows are deleted. O(n).

@@ -42,18 +42,21 @@ package struct TicketTable: Sendable {
 
     package var count: Int { entries.count }
 
+    /// The number of digests that are kept in order, for tests.
+    var orderedCount: Int { order.count }
+
     /// Keeps a ticket for the holder of a credential, in one namespace.
     package mutating func issue(
         _ ticket: Ticket, for credential: Secret, of principal: Principal, in namespace: Namespace, at now: Int64
     ) throws(TicketRefusal) {
         removeExpired(at: now)
-        // The order also counts those that were used: it is bounded by the same number.
-        guard order.count - first < Self.maximumCount else { throw .tooMany }
+        guard entries.count < Self.maximumCount else { throw .tooMany }
         guard counts.acquire(principal) else { throw .tooManyOfPrincipal }
         let digest = SHA256Digest(of: ticket.text.exposed)
         let end = now + Self.lifetime
         entries[digest] = Entry(credential: credential, principal: principal, namespace: namespace, end: end)
         order.append((digest, end))
+        removeUsed()
     }
 
     /// The credential for which a ticket was issued; `nil` if there is no such ticket in the namespace. No ticket is good
@@ -67,6 +70,13 @@ package struct TicketTable: Sendable {
         guard let entry = entries.removeValue(forKey: digest) else { return nil }
         counts.release(entry.principal)
         return entry
+    }
+
+    /// Bounds the order: used tickets leave it once they may be as many as the others. A ticket costs O(1) on average.
+    private mutating func removeUsed() {
+        guard order.count - first > 2 * Self.maximumCount else { return }
+        order = order[first...].filter { entries[$0.digest] != nil }
+        first = 0
     }
 
     private mutating func removeExpired(at now: Int64) {

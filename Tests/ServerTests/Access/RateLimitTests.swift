@@ -109,6 +109,38 @@ import Testing
         }
     }
 
+    @Test("An invalidation counts as a write for each of its scopes")
+    func invalidations() async throws {
+        try await Self.with({ $0.principal.writes = Rate(3, per: 60_000) }) { server, _ in
+            let key = try server.key(#"[{"ns":"shop","in":["*"],"may":["create","write","invalidate"]}]"#).field
+            let body = { @Sendable (count: Int) in
+                #"{"keys":[\#((0..<count).map { #""a/\#($0)""# }.joined(separator: ","))]}"#
+            }
+            #expect(try await server.post("/v1/shop/invalidations", key, body(2)).status == 200)
+            #expect(try await server.post("/v1/shop/invalidations", key, body(2)).status == 429)
+            #expect(try await server.request("PUT", Self.record, key, TestServer.json, "1").status == 201)
+            #expect(try await server.request("PUT", Self.record, key, TestServer.json, "1").status == 429)
+        }
+    }
+
+    @Test("Polls without a credential that repeat each other on one connection are limited by address")
+    func repeatedPolls() async throws {
+        let anonymous = try Rights(json: Array(#"[{"ns":"shop","in":["*"],"may":["read"]}]"#.utf8))
+        let clock = TestClock()
+        try await AccessServer.with(
+            { configuration in
+                configuration.trustedProxies = []
+                configuration.anonymous = anonymous
+                configuration.quotas.address.unauthenticated = Rate(3, per: 60_000)
+            }, environment: clock.environment
+        ) { server in
+            let statuses = try await server.test.thread { connection in
+                try (0..<5).map { _ in try connection.request("GET", "/v1/shop/changes?since=0&wait=0").status }
+            }
+            #expect(statuses == [204, 204, 204, 429, 429])
+        }
+    }
+
     @Test("Bytes of bodies are limited")
     func bytes() async throws {
         try await Self.with({ $0.principal.bytes = Rate(10, per: 60_000) }) { server, _ in

@@ -143,6 +143,23 @@ import Testing
         #expect(found.contains { $0.contains("evil.example") && !$0.contains("principal") })
     }
 
+    @Test("A client that varies what it sends has one group of refusals, and does not hide those of others")
+    func variedRefusals() async throws {
+        try await AccessServer.with(environment: clock.environment) { server in
+            let administrator = try server.key(Self.all, isAdmin: true).field
+            let key = try server.key(#"[{"ns":"shop","in":["*"],"may":["read"]}]"#).field
+            // When a stranger sends requests of other origins, and a key asks for other namespaces
+            for number in 0..<20 {
+                _ = try await server.request("DELETE", "/v1/x\(number)", nil, [("Origin", "http://o\(number).example")])
+                _ = try await server.request("DELETE", "/v1/x\(number)", key)
+            }
+            let reply = try await server.request("GET", "/admin/denials", administrator)
+            // Then
+            #expect(reply.text.components(separatedBy: #"{"time""#).count == 3, "\(reply.text)")
+            #expect(reply.text.components(separatedBy: #""count":20"#).count == 3)
+        }
+    }
+
     @Test("GET /admin/denials shows the latest refusals, with the id of a refused key and a count, without a log file")
     func denials() async throws {
         try await AccessServer.with(environment: clock.environment) { server in

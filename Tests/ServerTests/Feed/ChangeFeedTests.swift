@@ -353,6 +353,17 @@ import Testing
         #expect(feed.expire(now: 30_000) == [.keepAlive([1], Support.cursor(2))])
     }
 
+    @Test func aStreamWhoseEndIsFurtherAwayThanTheFeedCountsGoesOn() throws {
+        // Given a stream whose credential ends in an hour
+        var feed = feed(at: 2)
+        _ = ask(&feed, after: 2, try Support.subscription(stream: true), waiter: 1, deadline: 3_600_000)
+        // When its place in the wheel has passed
+        let deliveries = (1...70).flatMap { feed.expire(now: Int64($0) * 1_000) }
+        // Then it is told to look at its session and continue, and it is not closed
+        #expect(deliveries.contains(.resume([1], Support.cursor(2))) && !deliveries.contains(.close([1])))
+        #expect(feed.waiting == 0)
+    }
+
     @Test func oneThatKnowsMoreThanTheFeedWaitsForItWithoutGoingBack() throws {
         // Given: a read showed revision 3 before its commit was published.
         var feed = feed(at: 2)

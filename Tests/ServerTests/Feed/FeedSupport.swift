@@ -62,7 +62,7 @@ extension FeedDelivery {
         switch self {
         case .response(let waiters, let reply): reply.page.map { (waiters, [$0]) }
         case .push(let waiters, let page): (try? ChangePage(json: page.body)).map { (waiters, [$0]) }
-        case .keepAlive, .close: nil
+        case .keepAlive, .resume, .close: nil
         }
     }
 }

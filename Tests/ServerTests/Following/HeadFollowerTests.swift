@@ -75,7 +75,7 @@ import Testing
             event = .received(message)
         case .reconciled:
             shadow.isReconciling = false
-            event = .reconciled
+            event = .reconciled(isComplete: true)
         case .tick, .longTick:
             shadow.now += step == .tick ? HeadFollower.tick : HeadFollower.silence
             event = .tick
@@ -133,7 +133,7 @@ import Testing
         var follower = HeadFollower(sender: Self.sender, now: 0)
         #expect(follower.handle(.tick, now: 0) == [.connect])
         #expect(follower.handle(.established, now: 10) == [.reconcile])
-        #expect(follower.handle(.reconciled, now: 11).isEmpty)
+        #expect(follower.handle(.reconciled(isComplete: true), now: 11).isEmpty)
         var sent = 0
         var replaced: Int64?
         // When
@@ -153,21 +153,40 @@ import Testing
         #expect(sent == 3)
         #expect(replaced == 3_250)
         #expect(!follower.isConnected)
-        _ = follower.handle(.reconciled, now: 3_260)
+        _ = follower.handle(.reconciled(isComplete: true), now: 3_260)
         #expect(follower.handle(.tick, now: 3_500).isEmpty)
         #expect(follower.handle(.tick, now: 3_750) == [.reconcile])
-        _ = follower.handle(.reconciled, now: 3_760)
+        _ = follower.handle(.reconciled(isComplete: true), now: 3_760)
         #expect(follower.handle(.tick, now: 4_000).isEmpty)
         #expect(follower.handle(.tick, now: 4_250) == [.reconcile])
-        // And the attempt itself is given up after as long
-        #expect(follower.handle(.tick, now: 6_250).contains(.connect))
+        // And the attempt itself, which reports its failure, is given up after half a minute
+        #expect(!follower.handle(.tick, now: 6_250).contains(.connect))
+        #expect(follower.handle(.tick, now: 33_250).contains(.connect))
+    }
+
+    @Test func aServerThatDoesNotReachTheStoreLacksContactAfterHalfAMinute() {
+        // Given a reconciliation that began at 250
+        var follower = HeadFollower(sender: Self.sender, now: 0)
+        _ = follower.handle(.tick, now: 250)
+        _ = follower.handle(.established, now: 250)
+        _ = follower.handle(.reconciled(isComplete: true), now: 900)
+        // When the next ones cannot read the store
+        for now in stride(from: Int64(11_000), through: 30_000, by: Int(HeadFollower.tick)) {
+            if follower.handle(.tick, now: now).contains(.reconcile) { _ = follower.handle(.reconciled(isComplete: false), now: now) }
+        }
+        // Then
+        #expect(!follower.lacksContact(at: 30_250) && follower.lacksContact(at: 30_251))
+        // Until one can
+        _ = follower.handle(.tick, now: 41_000)
+        _ = follower.handle(.reconciled(isComplete: true), now: 41_100)
+        #expect(!follower.lacksContact(at: 41_100))
     }
 
     @Test func aServerThatHearsItselfReconcilesEveryTenSeconds() {
         var follower = HeadFollower(sender: Self.sender, now: 0)
         _ = follower.handle(.tick, now: 0)
         var reconciliations = follower.handle(.established, now: 0).filter { $0 == .reconcile }.count
-        _ = follower.handle(.reconciled, now: 0)
+        _ = follower.handle(.reconciled(isComplete: true), now: 0)
         for now in stride(from: Int64(250), through: 60_000, by: 250) {
             for action in follower.handle(.tick, now: now) {
                 switch action {
@@ -177,7 +196,7 @@ import Testing
                     _ = follower.handle(.received(message), now: now)
                 case .reconcile:
                     reconciliations += 1
-                    _ = follower.handle(.reconciled, now: now)
+                    _ = follower.handle(.reconciled(isComplete: true), now: now)
                 case .connect, .follow, .followAccess: Issue.record("\(action)")
                 }
             }
@@ -225,7 +244,7 @@ import Testing
         var other = HeadFollower(sender: 8, now: 0)
         #expect(other.handle(.received(partial), now: 0) == [.reconcile])
         #expect(other.handle(.received(partial), now: 0).isEmpty)
-        #expect(other.handle(.reconciled, now: 0) == [.reconcile])
+        #expect(other.handle(.reconciled(isComplete: true), now: 0) == [.reconcile])
         // And a message with more is followed no further
         let actions = other.handle(.received(message(9, 1, heads)), now: 0)
         #expect(actions.count == HeadFollower.mostHeads)

@@ -45,6 +45,35 @@ struct PostgreSQLRecordStoreTests {
         #expect(try first.state(of: namespace).head == Revision(20))
     }
 
+    @Test func aNamespaceThatAnotherServerMakesWhileALockIsWaitedForIsLockedToo() throws {
+        // Given a server that holds a namespace, and one whose group waits for it and also makes another
+        let (hot, new) = (namespace, try Namespace("new"))
+        let (holder, maker, writer) = (try open(), try open(), try open())
+        _ = try writer.put("a/1", in: hot)
+        let writes = DispatchGroup()
+        let database = database
+        try holder.transaction(touching: { TransactionScope(namespaces: [hot]) }) { _ in
+            DispatchQueue(label: "test.writer").async(group: writes) {
+                do {
+                    let submissions = try [hot, new].map { namespace in
+                        Submission.single(SingleWrite(key: try RecordKey("a/1"), operation: .put(json: "2")), in: namespace) { _ in }
+                    }
+                    try GroupCommit.commit(submissions, to: writer, at: Timestamp(milliseconds: 1_000), editLimit: 1_000).complete()
+                } catch { Issue.record(error) }
+            }
+            let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)' AND wait_event_type = 'Lock'"
+            while try database.cluster.query(waiting) == "0" {}
+            // When a third one makes it first
+            _ = try maker.put("b/1", in: new)
+        }
+        writes.wait()
+        // Then the two writes have different revisions
+        let state = try maker.state(of: new)
+        #expect(state.head == Revision(2) && state.records == 2)
+        let revisions = try ["a/1", "b/1"].map { try maker.record(RecordKey($0), in: new).value?.revision.number }
+        #expect(revisions == [2, 1])
+    }
+
     @Test("A change of access rows waits for the transactions that were decided by the former ones, and no longer")
     func accessOrder() throws {
         // Given a transaction that has read the version, and is not committed

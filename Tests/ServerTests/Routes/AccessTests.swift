@@ -70,6 +70,83 @@ import Testing
         }
     }
 
+    @Test("The text of a rejection states nothing of a record that the key may not read, not at a repeat for another record either")
+    func rejectionTexts() async throws {
+        try await AccessServer.with { server in
+            // Given
+            let operate = try server.key(Self.all).field
+            for (id, value) in [("pay", #"{"salary":12345,"name":"bob"}"#), ("text", #""words""#)] {
+                _ = try await server.request("PUT", "/v1/shop/records/secret/\(id)", operate, TestServer.json, value)
+            }
+            let writer = try server.key(
+                #"[{"ns":"shop","in":["secret","public"],"may":["write"]},{"ns":"shop","in":["public"],"may":["read"]}]"#
+            ).field
+            let batch = { @Sendable (writes: String) in #"{"client":"c","writes":[\#(writes)]}"# }
+            // When it is refused by what the record has
+            let first = batch(
+                #"{"number":1,"op":"increment","key":"secret/pay","path":"/salary","by":0,"max":-1},"#
+                    + #"{"number":2,"op":"increment","key":"secret/pay","path":"/name","by":1},"#
+                    + #"{"number":3,"op":"increment","key":"secret/text","path":"/a","by":1}"#)
+            let refused = try await server.post("/v1/shop/writes", writer, first)
+            // And the numbers are repeated for a record that the key may read
+            let repeated = try await server.post(
+                "/v1/shop/writes", writer,
+                batch((1...3).map { #"{"number":\#($0),"op":"put","key":"public/\#($0)","value":0}"# }.joined(separator: ",")))
+            // Then
+            #expect(refused.status == 200 && repeated.status == 200)
+            for text in [refused.text, repeated.text] {
+                #expect(text.components(separatedBy: "which this key or token may not read").count == 4)
+                #expect(!text.contains("12345") && !text.contains("number,") && !text.contains("no number"))
+            }
+        }
+    }
+
+    @Test("A route that does not exist states no position to a stranger", arguments: ["/v1/shop/nothing", "/v1/other/nothing"])
+    func unknownRoute(_ target: String) async throws {
+        try await AccessServer.with { server in
+            let operate = try server.key(Self.all).field
+            _ = try await server.request("PUT", "/v1/shop/records/a/1", operate, TestServer.json, "1")
+            // When
+            let reply = try await server.request("GET", target, nil)
+            // Then
+            #expect(reply.status == 404 && reply.cursor == nil)
+        }
+    }
+
+    @Test("A write that was done is acknowledged although its key is revoked in the same transaction")
+    func acknowledgementAfterARevocation() async throws {
+        let directory = TemporaryDirectory()
+        try await AccessServer.with({ $0.storage = .directory(directory.file("data")) }) { server in
+            // Given a write that waits for the committer
+            let (stored, field) = try server.key(Self.all)
+            let core = try #require(server.test.server.core)
+            let (isUnderWay, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            core.committer.submit(
+                .access(
+                    then: { (_: Committed<Void>) in },
+                    { _ in
+                        isUnderWay.signal()
+                        mayEnd.wait()
+                        return .success(())
+                    }))
+            try await server.test.thread { _ in isUnderWay.wait() }
+            async let reply = server.request("PUT", "/v1/shop/records/a/1", field, TestServer.json, "1")
+            while core.committer.waiting < 1 { await Task.yield() }
+            // When its key is revoked after it, in the same transaction
+            core.committer.submit(
+                .access(
+                    then: { (_: Committed<Void>) in },
+                    { work in
+                        try work.remove(.key, named: stored.id.text)
+                        return .success(())
+                    }))
+            mayEnd.signal()
+            // Then
+            #expect(try await reply.status == 201)
+            #expect(try await server.request("GET", "/v1/shop/records/a/1", field).status == 401)
+        }
+    }
+
     @Test("A refusal shows no record to a key that was revoked while the write waited")
     func refusalAfterARevocation() async throws {
         // On disk: reads of a store in memory wait for its transaction.

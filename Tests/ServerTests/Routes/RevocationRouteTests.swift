@@ -140,10 +140,40 @@ import Testing
             #expect(try await server.request("PUT", "/v1/shop/records/a/2", other, TestServer.json, "1").status == 201)
             #expect(try await changed.status == 200)
             clock.advance(29_999)
-            #expect(!access.takeEndedMargins())
+            #expect(!access.takeEndedGracePeriods())
             clock.advance(1)
             core.endRevokedWaits()
             #expect(try await unchanged.status == 401)
+        }
+    }
+
+    @Test("The waits of a replaced secret end with its overlap")
+    func overlap() async throws {
+        let clock = clock
+        try await AccessServer.with(environment: clock.environment) { server in
+            // Given a poll and a stream by a key's first secret
+            let (stored, former) = try server.key(Self.all)
+            let administrator = try server.key(Self.all, isAdmin: true).field
+            _ = try await server.request("PUT", "/v1/shop/records/a/1", administrator, TestServer.json, "1")
+            let cursor = try #require(try await server.request("GET", "/v1/shop", administrator).cursor)
+            let target = "/v1/shop/changes?since=\(cursor)&wait=60"
+            async let poll = server.request("GET", target, former)
+            async let stream = server.stream(target, former)
+            try await server.test.waitUntil(waiting: 2, in: "shop", administrator)
+            // When it is replaced, and its overlap ends
+            let rotated = try await server.post("/admin/keys/\(stored.id)/rotate", administrator, #"{"overlap":30}"#)
+            #expect(rotated.status == 200)
+            let core = try #require(server.test.server.core)
+            let access = try #require(core.access)
+            clock.advance(29_999)
+            #expect(!access.takeEndedGracePeriods())
+            try await server.test.waitUntil(waiting: 2, in: "shop", administrator)
+            clock.advance(1)
+            #expect(access.takeEndedGracePeriods())
+            core.endRevokedWaits()
+            // Then
+            #expect(try await poll.status == 401)
+            #expect(try await stream == Array("0\r\n\r\n".utf8))
         }
     }
 

@@ -75,6 +75,17 @@ struct RevocationTests {
         #expect(Revocation(.token("a"), issuedBefore: 0, created: 0, margin: .max).waitsEnd == 3_600_000)
     }
 
+    @Test mutating func aRevocationWithoutAMarginEndsWaitsThatAnotherOneKept() throws {
+        // Given a subject's session, whose waits may continue for a minute
+        let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
+        try revoke(.principal(session.principal), margin: 60_000)
+        #expect(fixture.revocations.keepsWaits(of: session, at: fixture.now))
+        // When all tokens of the issuer are revoked at once
+        try revoke(.issuer("id"))
+        // Then
+        #expect(!fixture.revocations.keepsWaits(of: session, at: fixture.now))
+    }
+
     @Test mutating func aRepeatedRevocationExtendsTheFirst() throws {
         let principal = Principal(issuer: "id", subject: "u7")
         try revoke(.principal(principal), issuedBefore: 950_000)
