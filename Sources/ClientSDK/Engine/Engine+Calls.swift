@@ -41,8 +41,10 @@ extension Engine {
     /// Clears the directory of a client that is not running, also that of another owner.
     private func clearDirectory(keepingOutbox keepsOutbox: Bool) throws {
         guard settings.directory != nil else { throw failure ?? .stopped }
-        let disk = try openDisk()
-        try disk.handling { try disk.clear(keepingOutbox: keepsOutbox, newClient: EngineSettings.randomClient, settings.sync) }
+        try movingDamageAside { () throws(ClientError) in
+            let disk = try openDisk()
+            try disk.handling { try disk.clear(keepingOutbox: keepsOutbox, newClient: EngineSettings.randomClient, settings.sync) }
+        }
     }
 
     // MARK: Reading

@@ -75,14 +75,9 @@ actor Engine {
     func start() throws(ClientError) {
         guard machine == nil else { return }
         failure = nil
-        let disk = try openDisk()
-        var persisted = try disk.handling {
-            try disk.claim(for: settings.principal)
-            return try disk.load()
-        }
+        var (disk, persisted) = try movingDamageAside(loadDisk)
         // Another directory may have used a name that the app gives.
         if settings.client != nil { persisted.isNew = false }
-        try disk.handling { try reader.open(disk.path) }
         if let pressure = settings.memoryPressure { memory.shrinks(under: pressure) }
         self.disk = disk
         machine = SyncMachine(settings: settings.sync, client: persisted.state.client)
@@ -97,6 +92,30 @@ actor Engine {
         try DiskTier(
             directory: settings.directory, namespace: settings.namespace, client: settings.client ?? EngineSettings.randomClient,
             limit: settings.diskLimit, fileLimit: settings.fileLimit)
+    }
+
+    private func loadDisk() throws(ClientError) -> (DiskTier, PersistedState) {
+        let disk = try openDisk()
+        let persisted = try disk.handling {
+            try disk.claim(for: settings.principal)
+            let persisted = try disk.load()
+            try reader.open(disk.path)
+            return persisted
+        }
+        return (disk, persisted)
+    }
+
+    /// Runs the body, and moves aside a file in which it finds damage, so that the next start begins with an empty one.
+    ///
+    /// - Parameter body: opens the disk. When it throws it has released the disk, so the file's connection is closed.
+    func movingDamageAside<Result>(_ body: () throws(ClientError) -> Result) throws(ClientError) -> Result {
+        do {
+            return try body()
+        } catch {
+            // Damage that was found while the file was opened has been moved aside already.
+            guard settings.directory != nil, case .corrupt(let path, let quarantine) = error, quarantine == path else { throw error }
+            throw .corrupt(path: path, quarantine: DiskTier.quarantine(path))
+        }
     }
 
     /// Ends all activity; data on disk stays. Waiting callers and verdicts fail with ``ClientError/stopped``.

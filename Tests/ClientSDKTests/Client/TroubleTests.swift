@@ -140,6 +140,36 @@ import Testing
         await client.stop()
     }
 
+    @Test("a file whose outbox is damaged is moved aside, and the next call begins with an empty one", arguments: [false, true])
+    func damagedOutbox(clears: Bool) async throws {
+        // Given a stopped client with waiting writes, one of which cannot be read any more
+        let client = try ServerFixture.client("http://127.0.0.1:1", storage: .directory(directory.path))
+        let call: @Sendable () async throws -> Void = {
+            if clears { try await client.clear(keepingOutbox: true) } else { try await client.start() }
+        }
+        try await client.start()
+        for id in ["1", "2"] { try await client.notes.setValue(Note(text: "kept"), forKey: id) }
+        await client.stop()
+        let path = directory.file("freshet.sqlite")
+        do {
+            let connection = try Connection(path: path)
+            try connection.execute("UPDATE outbox SET row = x'00' WHERE receipt = (SELECT min(receipt) FROM outbox)")
+        }
+        // When
+        let error = await #expect(throws: ClientError.self) { try await call() }
+        // Then the file is under the name in the error
+        guard case .corrupt(path, let quarantine)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(quarantine != path && directory.files.contains { directory.file($0) == quarantine })
+        // And the next call succeeds
+        try await call()
+        try await client.start()
+        #expect(client.status.waitingWrites == 0)
+        await client.stop()
+    }
+
     @Test func aNewerSchemaIsRefusedAndLeftAlone() async throws {
         let fixture = try ServerFixture()
         let client = try fixture.client(storage: .directory(directory.path))
