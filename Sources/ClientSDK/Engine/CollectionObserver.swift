@@ -100,7 +100,8 @@ final class CollectionObserver: Sendable {
     }
 
     let collection: String
-    private let fetches: Bool
+    /// Whether the collection is to be listed, and removed members are to be fetched again.
+    let fetches: Bool
     private let continuation: AsyncStream<Void>.Continuation
     private let state: Mutex<State>
 

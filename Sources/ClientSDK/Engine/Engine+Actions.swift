@@ -117,6 +117,8 @@ extension Engine {
             clears += 1
             memory.removeAll()
             observers.forgetAll()
+            // The collections' observers have no keys to fetch any more: only a list finds these again.
+            unlisted.formUnion(observers.fetchedCollections.filter { !holdsAll(of: $0) })
         }
     }
 

@@ -77,6 +77,11 @@ final class ObserverRegistry: Sendable {
     /// Whether the collection has an observer. O(1).
     func watches(collection: String) -> Bool { state.withLock { $0.collections[collection] != nil } }
 
+    /// The collections with an observer that fetches. O(observers).
+    var fetchedCollections: [String] {
+        state.withLock { state in state.collections.filter { $0.value.values.contains(where: \.fetches) }.map(\.key) }
+    }
+
     /// Notifies the observers of all members that the closure changes; see ``CollectionObserver/update(_:)``. Values
     /// of keys' observers are in memory. O(observed members).
     func update(_ change: (KeyView) -> KeyView?) {

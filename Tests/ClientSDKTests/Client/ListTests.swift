@@ -137,6 +137,22 @@ struct ListTests {
         for client in [ann, bob] { await client.stop() }
     }
 
+    @Test("an observer is shown the list again after a clear", .timeLimit(.minutes(1)))
+    func cleared() async throws {
+        // Given an observer that was shown the list
+        let (fixture, ann, bob) = try await scene()
+        var lists = bob.notes.snapshots().makeAsyncIterator()
+        while let list = try await lists.next(), list.count < 3 {}
+        // When
+        try await bob.clear()
+        // Then the list comes again
+        var ids: [String]? = []
+        while ids?.count ?? 3 < 3 { ids = try await lists.next()?.map(\.id) }
+        #expect(ids == ["0", "1", "2"])
+        for client in [ann, bob] { await client.stop() }
+        withExtendedLifetime(fixture) {}
+    }
+
     @Test("a cached sequence lists nothing")
     func cacheOnly() async throws {
         // Given

@@ -111,6 +111,30 @@ import Testing
         await world.fixture.server.stop()
     }
 
+    @Test("withdrawn and restored: a device that holds a part of a collection shows its observer the list again", .timeLimit(.minutes(1)))
+    func partialDevice() async throws {
+        // Given a device that keeps what it reads, and an observer that was shown a collection
+        let world = try World(in: directory, [Self.all, Self.elsewhere])
+        let ann = try world.client(at: directory.file("other"))
+        try await ann.start()
+        for id in ["a1", "b1"] { _ = try await within { try await ann.notes.setValue(Note(text: id), forKey: id).waitUntilConfirmed() } }
+        let client = try world.client(at: directory.file("device")) { $0.following = .cachedRecords }
+        try await client.start()
+        var lists = client.notes.snapshots().makeAsyncIterator()
+        while let list = try await lists.next(), list.count < 2 {}
+        // When the right is withdrawn, and is back
+        world.use(1, client)
+        _ = try await first(of: client.statuses, "none") { if case .forbidden = $0.connection { true } else { false } }
+        #expect(try await ids(client) == [])
+        world.use(0, client)
+        // Then the observer is shown the collection again
+        var shown: [String]? = []
+        while shown?.count ?? 2 < 2 { shown = try await lists.next()?.map(\.id) }
+        #expect(shown == ["a1", "b1"])
+        for client in [ann, client] { await client.stop() }
+        await world.fixture.server.stop()
+    }
+
     @Test("narrowed: rejected writes stay, without records that the device may not read any more", .timeLimit(.minutes(1)))
     func rejections() async throws {
         // Given a device that may read everything, and whose writes met other ones
