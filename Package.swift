@@ -312,7 +312,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TestKitTests",
-            dependencies: ["FreshetClient", "FreshetServer", "FreshetTestKit", "FreshetTestSupport", "FreshetWire"],
+            dependencies: [
+                "FreshetClient", "FreshetServer", "FreshetTestKit", "FreshetTestSupport", "FreshetWire",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CLITests",

@@ -1,6 +1,8 @@
 import FreshetClient
 import FreshetTestKit
 import FreshetTestSupport
+import Logging
+import Synchronization
 import Testing
 
 /// Each fault over real sockets, between a real device and the server.
@@ -162,6 +164,27 @@ import Testing
         for device in kit.devices {
             #expect(device.notes["1"]?.value == Note(text: "phone") && device.notes["2"]?.value == Note(text: "laptop"))
         }
+        await kit.close()
+    }
+
+    @Test("an observer is shown its records although the server fails more often than one read repeats", arguments: [false, true])
+    func observerReads(ofCollection isCollection: Bool) async throws {
+        // Given a live device that keeps the records it reads, and a server whose reads fail
+        let warnings = Mutex<[String]>([])
+        let kit = try TestKit(logger: Logger(label: "test") { _ in WarningLog { text in warnings.withLock { $0.append(text) } } })
+        let phone = try await kit.device("phone", following: .cachedRecords)
+        try await kit.notes.setValue(Note(text: "Hello"), forKey: "1")
+        try await kit.waitUntilIdle()
+        let fault = try kit.fault(.answer(503), on: .records, of: phone, times: .count(15))
+        // When it observes
+        if isCollection {
+            _ = try await first(of: phone.notes.snapshots()) { $0.first?.value == Note(text: "Hello") }
+        } else {
+            _ = try await first(of: phone.notes.snapshots(forKey: "1")) { $0.value == Note(text: "Hello") }
+        }
+        // Then the record was shown after all failures, and one line of the log reports these
+        #expect(kit.matchCount(of: fault) == 15)
+        #expect(warnings.withLock { $0.filter { $0.contains("requested again") }.count } == 1)
         await kit.close()
     }
 

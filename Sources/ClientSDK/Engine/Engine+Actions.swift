@@ -156,22 +156,15 @@ extension Engine {
         listForObservers()
     }
 
-    /// Fetches observed keys that are unknown. After a failure the fetch is repeated when the server is reached again.
-    func refresh() {
-        let keys = observers.unknownKeys.filter { !refreshing.contains($0) }
-        guard !keys.isEmpty else { return }
-        refreshing.formUnion(keys)
-        let callerID = nextCallerID()
-        callers[callerID] = .refresh(keys)
-        submit(.fetch(FetchRequest(callerID: callerID, items: keys.map { FetchRequest.Item(key: $0) })))
-    }
-
     // MARK: Callers
 
     private func complete(_ callerID: CallerID, _ result: CallResult) {
         guard let caller = callers.removeValue(forKey: callerID) else { return }
         if case .refresh(let keys) = caller { refreshing.subtract(keys) }
         switch (caller, result) {
+        case (.refresh, .failed(let failure)):
+            readFailed("observed records were not read", ClientError(failure, caller, path: settings.path))
+        case (.refresh, _): readBackoff.reset()
         case (_, .failed(let failure)): caller.fail(ClientError(failure, caller, path: settings.path))
         case (.write(let key, _, let continuation), .accepted(let writeID)):
             let promise = WriteOutcomePromise()
@@ -183,7 +176,6 @@ extension Engine {
             if stops { stop() }
             continuation.resume()
         case (.discard(_, let continuation), .discarded): continuation.resume()
-        case (.refresh, _): break
         default:
             caller.fail(ClientError.unexpectedResponse("the sync machine gave an answer to another question, which is a mistake in it"))
         }

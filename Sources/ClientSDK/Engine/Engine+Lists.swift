@@ -81,7 +81,7 @@ extension Engine {
 
     // MARK: Observers
 
-    /// Reads the lists that observers wait for. A list that fails is read again when the client is live again.
+    /// Reads the lists that observers wait for.
     func listForObservers() {
         for collection in unlisted where !listing.contains(collection) {
             unlisted.remove(collection)
@@ -92,19 +92,27 @@ extension Engine {
     }
 
     private func listForObservers(_ collection: String, _ run: Int) async {
-        var isRead = false
+        var failure: (any Error)?
         do {
             var position = position(at: collection)
             while let keys = try await nextPage(&position) { _ = try await read(try keys.filter(lacks), mustBeNew: false) }
             try await verifyUnlisted(position)
-            isRead = true
         } catch {
-            settings.logger.info("the list of \(collection) for its observers was not read, and is when the client is live again: \(error)")
+            failure = error
         }
         guard run == self.run, machine != nil else { return }
         listing.remove(collection)
-        // An observer that was added in the meantime may have missed earlier pages.
-        if isRead { listForObservers() } else { unlisted.insert(collection) }
+        switch failure {
+        case nil:
+            readBackoff.reset()
+            // An observer that was added in the meantime may have missed earlier pages.
+            listForObservers()
+        // The client may be live again since, and then nothing else would begin the list.
+        case let error? where error as? ClientError == .cleared: listForObservers()
+        case let error?:
+            unlisted.insert(collection)
+            readFailed("the observed records of \(collection) were not listed", error)
+        }
     }
 
     // MARK: Pages

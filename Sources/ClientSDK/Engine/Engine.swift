@@ -56,6 +56,8 @@ actor Engine {
     var unlisted: Set<String> = []
     /// Collections whose lists are being read for observers.
     var listing: Set<String> = []
+    /// The back-off of reads for observers that fail while the client is live.
+    var readBackoff = Backoff()
     var tokenRights = TokenRights()
     /// Counts the clears, so that no list contains records from before a clear.
     var clears = 0
@@ -135,6 +137,7 @@ actor Engine {
         refreshing = []
         unlisted = []
         listing = []
+        readBackoff.reset()
         tokenRights = TokenRights()
         wantsRefresh = false
         eviction = nil
@@ -195,9 +198,10 @@ actor Engine {
     }
 
     private func tick() {
-        guard let (gap, due) = timer?.look() else { return }
+        guard let (gap, due, readDue) = timer?.look() else { return }
         if gap { submit(.wake) }
         if due { submit(.timer) }
+        if readDue { readAgain() }
     }
 
     func nextCallerID() -> CallerID {

@@ -24,8 +24,17 @@ final class EngineTimer {
         arm()
     }
 
-    /// Returns whether the device slept or halted since the last look, and whether the deadline has passed.
-    func look() -> (gap: Bool, due: Bool) {
+    /// Schedules the repetition of reads for observers.
+    func readAgain(at deadline: Int64) {
+        schedule.readDeadline = deadline
+        arm()
+    }
+
+    /// Whether the repetition of reads for observers is scheduled.
+    var willReadAgain: Bool { schedule.readDeadline != nil }
+
+    /// Returns whether the device slept or halted since the last look, and which deadlines have passed.
+    func look() -> (gap: Bool, due: Bool, readDue: Bool) {
         defer { arm() }
         return schedule.look(uptime: DeviceClock.uptime, slept: DeviceClock.slept)
     }

@@ -7,8 +7,10 @@ struct WakeSchedule {
     /// A look that is less late than this is due to a busy machine, not to one that was halted.
     static let haltThreshold: Int64 = 5_000
 
-    /// The uptime of the next deadline; `nil` for none.
+    /// The uptime of the machine's next deadline; `nil` for none.
     var deadline: Int64?
+    /// The uptime at which reads for observers are repeated; `nil` for none.
+    var readDeadline: Int64?
     private var expected: Int64
     /// Whether a timer is set for ``expected``.
     private var isArmed = false
@@ -22,15 +24,19 @@ struct WakeSchedule {
         self.slept = slept
     }
 
-    /// Returns whether the device slept or halted since the last look, and whether the deadline has passed, which is
-    /// then removed.
-    mutating func look(uptime: Int64, slept: Int64) -> (gap: Bool, due: Bool) {
+    /// Returns whether the device slept or halted since the last look, and which deadlines have passed, which are then
+    /// removed.
+    mutating func look(uptime: Int64, slept: Int64) -> (gap: Bool, due: Bool, readDue: Bool) {
         let gap = slept - self.slept > Self.sleepThreshold || uptime - expected > Self.haltThreshold
         self.slept = slept
         isArmed = false
-        let due = deadline.map { $0 <= uptime } ?? false
-        if due { deadline = nil }
-        return (gap, due)
+        return (gap, Self.take(&deadline, at: uptime), Self.take(&readDeadline, at: uptime))
+    }
+
+    private static func take(_ deadline: inout Int64?, at uptime: Int64) -> Bool {
+        guard let passed = deadline, passed <= uptime else { return false }
+        deadline = nil
+        return true
     }
 
     /// Returns how long to wait for the next look, and notes it; `nil` if the timer that is set comes early enough.
@@ -40,7 +46,7 @@ struct WakeSchedule {
         // The timer's clock does not advance in a sleep: when overdue, it may come late. The expected time is kept,
         // for the look to detect the gap.
         if isArmed, expected <= uptime { return 0 }
-        let wait = min(max(0, (deadline ?? .max) - uptime), Self.interval)
+        let wait = min(max(0, min(deadline ?? .max, readDeadline ?? .max) - uptime), Self.interval)
         guard !isArmed || uptime + wait < expected else { return nil }
         expected = uptime + wait
         isArmed = true

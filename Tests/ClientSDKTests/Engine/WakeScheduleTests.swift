@@ -16,6 +16,21 @@ import Testing
         #expect(schedule.wait(uptime: 3_001) == 0)
     }
 
+    @Test("of two deadlines the earlier one decides the wait, and each is met once")
+    func twoDeadlines() {
+        // Given
+        var schedule = WakeSchedule(uptime: 0, slept: 0)
+        schedule.deadline = 3_000
+        schedule.readDeadline = 2_000
+        // When and then
+        #expect(schedule.wait(uptime: 0) == 2_000)
+        let first = schedule.look(uptime: 2_000, slept: 0)
+        #expect(first.readDue && !first.due && schedule.readDeadline == nil)
+        #expect(schedule.wait(uptime: 2_000) == 1_000)
+        let second = schedule.look(uptime: 3_000, slept: 0)
+        #expect(second.due && !second.readDue)
+    }
+
     @Test func aDeadlineThatMovesOnLeavesTheTimerAlone() {
         // Given a timer that is set
         var schedule = WakeSchedule(uptime: 0, slept: 0)

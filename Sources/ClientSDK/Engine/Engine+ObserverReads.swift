@@ -1,0 +1,51 @@
+internal import FreshetWire
+internal import Logging
+
+/// Reads for observers: of unknown keys, and of the lists of collections that the device does not hold completely.
+///
+/// A read that fails while the client is not live is repeated when the client is live again. While the client is live no
+/// event may follow that would repeat it, so the timer does, with back-off.
+extension Engine {
+    /// Fetches observed keys that are unknown.
+    func refresh() {
+        let keys = observers.unknownKeys.filter { !refreshing.contains($0) }
+        guard !keys.isEmpty else { return }
+        refreshing.formUnion(keys)
+        let callerID = nextCallerID()
+        callers[callerID] = .refresh(keys)
+        submit(.fetch(FetchRequest(callerID: callerID, items: keys.map { FetchRequest.Item(key: $0) })))
+    }
+
+    /// Repeats the reads for observers that have failed.
+    func readAgain() {
+        guard statusBroadcaster.status.isLive else { return }
+        listForObservers()
+        refresh()
+    }
+
+    /// Notes that a read for observers failed, and schedules another one if it may succeed. Logs the first of several
+    /// failures in a row.
+    func readFailed(_ text: String, _ error: any Error) {
+        guard statusBroadcaster.status.isLive, let error = error as? ClientError, error.isTransient, let timer else {
+            return settings.logger.info("\(text): \(error)")
+        }
+        guard !timer.willReadAgain else { return }
+        if readBackoff.failures == 0 { settings.logger.warning("\(text), and are requested again with back-off: \(error)") }
+        let context = DeviceClock.eventContext
+        var random = SeededRandom(context.random)
+        timer.readAgain(at: context.uptime + readBackoff.next(settings.sync, &random))
+    }
+}
+
+extension ClientError {
+    /// Whether a read that failed so may succeed later without a change by the user.
+    ///
+    /// Not after a clear, or for a refused token: the client is not live then, and the reads follow when it is live again.
+    fileprivate var isTransient: Bool {
+        switch self {
+        case .unreachable, .untrusted, .intercepted, .outdated, .noToken: true
+        case .refused(let problem): problem.status >= 500 || [408, 410, 425, 429].contains(problem.status)
+        default: false
+        }
+    }
+}
