@@ -11,7 +11,8 @@ extension CurlLoop {
         var transfers = TransferTable(multi: multi, configuration: configuration)
         while work(&transfers) { sleep(transfers) }
         transfers.abortAll()
-        for job in takeWork().jobs { run(job) }
+        // Jobs of jobs too: no other thread will run them.
+        while case let jobs = takeWork().jobs, !jobs.isEmpty { for job in jobs { run(job) } }
         state.withLock { $0.multi = nil }
         curl_multi_cleanup(transfers.multi)
     }
@@ -30,7 +31,11 @@ extension CurlLoop {
             case .disconnect: transfers = disconnected(transfers)
             }
         }
-        guard !isShutDown else { return false }
+        guard !isShutDown else {
+            // They may hold completions. A request that one of them sends is refused at once.
+            for job in jobs { run(job) }
+            return false
+        }
         self.transfers = transfers
         if mayProceed { transfers.proceed() }
         mayProceed = false

@@ -1,6 +1,7 @@
 import FreshetTestSupport
 import FreshetTransport
 import Glibc
+import HTTPTypes
 import Synchronization
 import Testing
 
@@ -98,6 +99,39 @@ import Testing
         #expect(await waiting.status == nil)
         #expect(try await within { await resident.send(answering.url) }.status == 200)
         #expect(answering.connections == 2)
+    }
+
+    @Test("a request that is refused locally just before a shutdown is completed")
+    func refusedBeforeShutdown() async throws {
+        // Given a request whose credentials may not be sent unencrypted
+        let transport = try CurlTransport()
+        let request = HTTPRequestDescription(url: "http://192.0.2.1/", fields: [.authorization: "Bearer 1"])
+        let outcomes = AsyncStream.makeStream(of: Result<HTTPReply, TransportError>.self)
+        // When one job sends it, and shuts the transport down
+        transport.run {
+            transport.send(request) { outcomes.continuation.yield($0) }
+            transport.shutdown()
+        }
+        // Then
+        let outcome = try await first(of: outcomes.stream, limit: .seconds(20)) { _ in true }
+        guard case .failure(.invalidRequest) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+    }
+
+    @Test("a job of a job is run although the transport is shut down")
+    func jobsAfterShutdown() async throws {
+        // Given
+        let transport = try CurlTransport()
+        let done = AsyncStream.makeStream(of: Int.self)
+        // When each job adds another one after the shutdown
+        transport.run {
+            transport.shutdown()
+            transport.run { transport.run { transport.run { done.continuation.yield(3) } } }
+        }
+        // Then
+        #expect(try await first(of: done.stream, limit: .seconds(20)) { _ in true } == 3)
     }
 
     @Test func theLatestAlarmRings() async throws {
