@@ -8,7 +8,8 @@ public import FreshetCache
 /// ```
 ///
 /// Only reads fill the memory, and concurrent reads of a name share one disk access. A read whose name was written or
-/// removed meanwhile is not kept, so memory never holds a response other than the disk's. Safe from any thread.
+/// removed meanwhile is not kept, so memory never holds a response other than the disk's. With
+/// `DiskProtection.memoryOnly` writes fill the memory, and the disk holds nothing. Safe from any thread.
 /// `CachingHTTPClient.removeAll()` empties both tiers.
 public final class TieredHTTPCacheStore: HTTPCacheStore {
     private struct NotThere: Error {}
@@ -20,7 +21,7 @@ public final class TieredHTTPCacheStore: HTTPCacheStore {
     /// - Parameters:
     ///   - disk: the cache for the responses; it may hold other values under other names.
     ///   - memoryByteLimit: the most bytes to hold in memory, names and fields included.
-    ///   - protection: whether responses are stored as they are, encrypted, or in the disk cache's memory alone.
+    ///   - protection: whether responses are stored as they are, encrypted, or in memory alone.
     public init(disk: DiskCache, memoryByteLimit: Int = 16 << 20, protection: DiskProtection = .plain) {
         // The response states how long it may be used; a stale one may be revalidated long after that.
         memory = Cache(costLimit: memoryByteLimit, lifetime: .unlimited)
@@ -45,10 +46,16 @@ public final class TieredHTTPCacheStore: HTTPCacheStore {
         }
     }
 
-    /// Stores bytes under a name, on disk.
+    /// Stores bytes under a name, on disk; with `DiskProtection.memoryOnly` in memory, unless they exceed its limit.
     ///
     /// - Throws: `CacheError` of the disk; then the name holds nothing.
     public func store(_ bytes: [UInt8], named name: String) async throws {
+        guard protection != .memoryOnly else {
+            try await remove(named: name)
+            // Also discards the result of a read that is in progress.
+            memory.setValue(bytes, forKey: name, cost: bytes.count + name.utf8.count)
+            return
+        }
         // A read that began before this write must not be kept, even if it ends later.
         defer { memory.removeValue(forKey: name) }
         memory.removeValue(forKey: name)

@@ -79,6 +79,23 @@ import Testing
         #expect(try await store.bytes(named: "a") == [100])
     }
 
+    @Test("with memoryOnly a response is held in memory, and the disk loses an earlier one")
+    func memoryOnly() async throws {
+        // Given a response on disk from an earlier process, and a store that may only hold responses in memory
+        let disk = try await DiskCache.open(folder.path)
+        try await TieredHTTPCacheStore(disk: disk).store([1], named: "a")
+        let store = TieredHTTPCacheStore(disk: disk, memoryByteLimit: 1_000, protection: .memoryOnly)
+        // When
+        try await store.store([2, 3], named: "a")
+        // Then memory has it with its name, and the disk has nothing
+        #expect(try await store.bytes(named: "a") == [2, 3] && store.memoryByteCount == 3)
+        #expect(try await disk.value(forKey: "a") == nil)
+        // When a response comes that exceeds the limit
+        try await store.store([UInt8](repeating: 0, count: 1_001), named: "a")
+        // Then the earlier one is gone too
+        #expect(try await store.bytes(named: "a") == nil && store.memoryByteCount == 0)
+    }
+
     @Test func aStoreThatFailsLeavesNothingUnderTheName() async throws {
         // Given a response in both tiers
         let disk = try await DiskCache.open(folder.path)
