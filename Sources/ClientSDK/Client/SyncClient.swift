@@ -106,8 +106,8 @@ public final class SyncClient: Sendable {
     /// sleep has been detected.
     public var status: Status { engine.status }
 
-    /// The present status and then each change. A slow consumer receives only the latest. Does not end while the
-    /// client exists. A sleep of the device is detected within five seconds.
+    /// The present status and then each change. A slow consumer receives only the latest. Ends when the client is
+    /// released, not when it stops. A sleep of the device is detected within five seconds.
     public var statuses: AsyncStream<Status> { engine.statusBroadcaster.subscribe() }
 
     /// The rejected writes that wait to be retried or discarded, including those of earlier processes.

@@ -10,6 +10,8 @@ final class StatusBroadcaster: Sendable {
 
     private let state = Mutex(State())
 
+    deinit { for subscriber in state.withLock({ $0.subscribers.values }) { subscriber.finish() } }
+
     var status: SyncClient.Status { state.withLock { $0.status } }
 
     /// Changes the status. Called only by the engine's queue, so that followers see changes in their order.
@@ -22,7 +24,7 @@ final class StatusBroadcaster: Sendable {
         for subscriber in subscribers { subscriber.yield(status) }
     }
 
-    /// Returns the present status and then each change. A slow consumer receives only the latest.
+    /// Returns the present status and then each change, until this object is released. A slow consumer receives only the latest.
     func subscribe() -> AsyncStream<SyncClient.Status> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id = state.withLock { state in

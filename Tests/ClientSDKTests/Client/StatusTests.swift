@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetTestSupport
 import Testing
 
 @Suite struct StatusTests {
@@ -13,6 +14,23 @@ import Testing
             #expect(client.status.waitingWrites == number)
         }
         await client.stop()
+    }
+
+    @Test("the sequence of statuses ends when the client is released")
+    func end() async throws {
+        // Given the statuses of a running client that nothing else holds
+        var client: SyncClient? = try ServerFixture.client("http://127.0.0.1:1")
+        try await client?.start()
+        let statuses = try #require(client?.statuses)
+        // When
+        client = nil
+        // Then
+        let last = try await within(.seconds(20)) {
+            var last: SyncClient.Status?
+            for await status in statuses { last = status }
+            return last
+        }
+        #expect(last?.connection == .stopped)
     }
 
     @Test func aVerdictIsInTheStatusAsSoonAsItIsThere() async throws {
