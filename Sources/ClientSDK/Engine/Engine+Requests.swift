@@ -66,7 +66,7 @@ extension Engine {
     nonisolated func exchange(_ method: HTTPRequest.Method, _ path: String, json: [UInt8]) async throws -> HTTPReply {
         switch try await outcome(of: method, path, json: json, within: settings.requestTimeout) {
         case .success(let reply): return reply
-        case .failure(.aborted): throw ClientError.stopped
+        case .failure(.aborted): throw ClientError.unreachable("the connection was closed")
         case .failure(let error): throw ClientError.unreachable(error.description)
         }
     }
@@ -99,6 +99,12 @@ extension Engine {
         _ = try running()
         // A store that the machine has refused gets no user request either.
         if case .otherStore? = status.feedError, let error = status.feedError { throw error }
-        return await withCheckedContinuation { continuation in transport.send(request) { continuation.resume(returning: $0) } }
+        let run = run
+        let outcome = await withCheckedContinuation { continuation in transport.send(request) { continuation.resume(returning: $0) } }
+        guard case .failure(.aborted) = outcome else { return outcome }
+        // Either the client was stopped, or its connections were closed.
+        _ = try running()
+        guard run == self.run else { throw ClientError.stopped }
+        return outcome
     }
 }

@@ -27,6 +27,24 @@ import Testing
         await bob.stop()
     }
 
+    @Test(
+        "an invalidation whose connection closes on another network is unreachable, and stopped only if the client is",
+        arguments: [true, false])
+    func closedConnection(stops: Bool) async throws {
+        // Given an invalidation whose response is held back
+        let fixture = try ServerFixture()
+        let client = try await fixture.live(throughProxy: true)
+        fixture.proxy.hold(answersTo: "/invalidations ")
+        let invalidation = Task { try await client.invalidate(.collection("notes", prefix: "")) }
+        _ = try await first(of: fixture.proxy.heldRequests) { _ in true }
+        // When
+        if stops { await client.stop() } else { client.networkChanged() }
+        // Then
+        let error = await #expect(throws: ClientError.self) { try await within { try await invalidation.value } }
+        #expect(error == (stops ? .stopped : .unreachable("the connection was closed")))
+        await client.stop()
+    }
+
     @Test func whatIsObservedIsReadAgainByItself() async throws {
         // Given an observed record
         let fixture = try ServerFixture()
