@@ -172,7 +172,8 @@ extension Engine {
             continuation.resume(returning: PendingWrite(writeID: writeID, key: key, promise: promise))
         case (.views(_, let continuation), .views(let views)): continuation.resume(returning: views.map { memory.hit(CachedValue($0)) })
         case (.clear(let continuation, let stops), .cleared):
-            // Before any further request is sent.
+            // Before any further request is sent. The caller continues in a later job of this thread, since `clear` does: by
+            // then no frame holds the disk, so another client can open the directory at once.
             if stops { stop() }
             continuation.resume()
         case (.discard(_, let continuation), .discarded): continuation.resume()
