@@ -69,6 +69,56 @@ struct KeyCommandTests {
         #expect(await server.stop() == .exited(0))
     }
 
+    @Test("A file that cannot be created costs no key and no secret", arguments: ["taken", "none/new"])
+    func unusableFile(name: String) async throws {
+        // Given a server with a key, and a path that cannot be created
+        let folder = TemporaryDirectory()
+        folder.write([1], to: "taken")
+        let (data, socket) = (folder.file("data"), folder.file("admin.sock"))
+        let refused = ["--out", folder.file(name)]
+        let offline = try await Program()(["key", "create", "--data", data, "--name", "a", "--admin"] + refused)
+        #expect(offline.status == ExitStatus.cannotCreate.rawValue && offline.error.contains("no key was made"), "\(offline.error)")
+        let server = try await ServerProcess.start(
+            executable: Program.path, data: data, options: ["--require-keys", "--admin-socket", socket])
+        let freshet = Program(server: server.url)
+        do {
+            let made = try await freshet(
+                "key", "create", "--admin-socket", socket, "--name", "b", "--allow", "default:c:write", "--out", folder.file("b.key"))
+            let id = String(made.output.prefix(10))
+            // When
+            let created = try await freshet(
+                ["key", "create", "--admin-socket", socket, "--name", "never", "--allow", "default:c:read"] + refused)
+            let rotated = try await freshet(["key", "rotate", id, "--admin-socket", socket] + refused)
+            // Then no other key was made, and the secret is still valid
+            for ending in [created, rotated] { #expect(ending.status == ExitStatus.cannotCreate.rawValue, "\(ending.error)") }
+            let keys = try await freshet("key", "list", "--admin-socket", socket).output
+            #expect(keys.contains(id) && !keys.contains("never") && !keys.contains(#""name":"a""#))
+            #expect(try await freshet("put", "--token-file", folder.file("b.key"), "c/1", "1").status == 0)
+            // And a request that is refused leaves no file
+            let unknown = try await freshet("key", "rotate", "aaaaaaaaaa", "--admin-socket", socket, "--out", folder.file("left.key"))
+            #expect(unknown.status == ExitStatus.notFound.rawValue && !folder.files.contains("left.key"))
+        } catch {
+            await server.kill()
+            throw error
+        }
+        #expect(await server.stop() == .exited(0))
+    }
+
+    @Test("A secret's file is only its owner's, and is removed if it has no secret") func secretFile() throws {
+        let folder = TemporaryDirectory()
+        // When
+        let file = try SecretFile(creating: folder.file("a.key"))
+        // Then it cannot be created again
+        let taken = #expect(throws: freshet.CommandFailure.self) { try SecretFile(creating: folder.file("a.key")) }
+        #expect(taken?.status == .cannotCreate && taken?.message.contains("no key was made") == true)
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("a.key"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        try file.fill("secret\n")
+        #expect(try String(contentsOfFile: folder.file("a.key"), encoding: .utf8) == "secret\n")
+        try SecretFile(creating: folder.file("b.key")).remove()
+        #expect(folder.files == ["a.key"])
+    }
+
     @Test func theArgumentsOfAGrant() {
         let grant = AllowArgument("shop:orders/a:b*:read,write")
         #expect(grant?.namespace == "shop" && grant?.range == "orders/a:b*" && grant?.verbs == ["read", "write"])

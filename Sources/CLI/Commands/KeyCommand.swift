@@ -47,10 +47,23 @@ struct SecretOutput: ParsableArguments {
     @Option(help: ArgumentHelp("Write the key to a new file that only you can read, and not to the terminal.", valueName: "path"))
     var out: String?
 
-    func show(_ token: String, id: String) throws(CommandFailure) {
-        guard let out else { return StandardStream.output.printLine(token) }
-        try SecretFile.create(out, containing: token + "\n")
-        StandardStream.output.printLine("\(id) is in \(out)")
+    /// Makes a key or a secret of one, and shows the secret. The file is created first: a path that cannot be written then costs no
+    /// secret.
+    func show(_ make: () async throws -> (id: String, token: String)) async throws {
+        guard let out else { return StandardStream.output.printLine(try await make().token) }
+        let file = try SecretFile(creating: out)
+        let made: (id: String, token: String)
+        do { made = try await make() } catch {
+            file.remove()
+            throw error
+        }
+        do throws(CommandFailure) { try file.fill(made.token + "\n") } catch {
+            throw CommandFailure(
+                error.status,
+                "\(error.message); the new secret of the key \(made.id) is lost: make another with 'freshet key rotate \(made.id)', or revoke "
+                    + "the key")
+        }
+        StandardStream.output.printLine("\(made.id) is in \(out)")
     }
 }
 
@@ -106,16 +119,13 @@ struct KeyCreate: AsyncParsableCommand {
         if let end { writer.member("expires", end) }
         writer.endObject()
         let location = try store.map { uri throws(CommandFailure) in try StoreLocation(uri) }
-        let offline: (id: String, token: String)?
-        do {
-            offline =
-                try data.map { try OfflineKeys.make(inDirectory: $0, request: writer.bytes, now: now) }
-                ?? location?.makeKey(request: writer.bytes, now: now)
-        } catch { throw CommandFailure(offline: error) }
-        if let offline { return try secret.show(offline.token, id: offline.id) }
-        let made = try await NewKey(
-            options.operatorRemote().reply(.post, "/admin/keys", fields: [.contentType: Content.json], body: writer.bytes))
-        try secret.show(made.token, id: made.id)
+        try await secret.show { [request = writer.bytes] in
+            do {
+                if let data { return try OfflineKeys.make(inDirectory: data, request: request, now: now) }
+                if let location { return try location.makeKey(request: request, now: now) }
+            } catch { throw CommandFailure(offline: error) }
+            return try await options.operatorRemote().newKey("/admin/keys", body: request)
+        }
     }
 }
 
@@ -151,9 +161,7 @@ struct KeyRotate: AsyncParsableCommand {
     func run() async throws {
         let body = #"{"overlap":\#(overlap.flatMap { DurationArgument($0) }?.seconds ?? 0)}"#
         let remote = try options.operatorRemote()
-        let made = try await NewKey(
-            remote.reply(.post, key.path + "/rotate", fields: [.contentType: Content.json], body: Array(body.utf8)))
-        try secret.show(made.token, id: made.id)
+        try await secret.show { try await remote.newKey(key.path + "/rotate", body: Array(body.utf8)) }
     }
 }
 
@@ -190,6 +198,12 @@ extension Remote {
     fileprivate func setDisabled(_ isDisabled: Bool, _ key: KeyArgument) async throws(CommandFailure) {
         let body = Array(#"{"disabled":\#(isDisabled)}"#.utf8)
         _ = try await reply(.patch, key.path, fields: [.contentType: Content.json], body: body, isRepeatable: true)
+    }
+
+    /// Has the server make a key, or replace the secret of one.
+    fileprivate func newKey(_ path: String, body: [UInt8]) async throws -> (id: String, token: String) {
+        let key = try NewKey(await reply(.post, path, fields: [.contentType: Content.json], body: body))
+        return (key.id, key.token)
     }
 }
 
