@@ -99,6 +99,18 @@ struct ServeTests {
         #expect(inside.status == 0 && inside.error.isEmpty)
     }
 
+    @Test("SIGHUP does not end a server without files to read again", arguments: [[], ["--test-faults"]])
+    func hangupWithoutFiles(options: [String]) async throws {
+        // Given
+        let folder = TemporaryDirectory()
+        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data", options: options)
+        // When
+        server.process.send(SIGHUP)
+        // Then
+        #expect(try await Program(server: server.url)("put", "c/1", "1").status == 0)
+        #expect(await server.stop() == .exited(0))
+    }
+
     @Test func whoeverWaitsIsAnsweredWhenItStops() async throws {
         // Given a server with a client that waits for changes
         let folder = TemporaryDirectory()

@@ -233,14 +233,14 @@ struct Serve: AsyncParsableCommand {
         do throws(RecordServerError) {
             if testFaults {
                 let server = try FaultServer(configuration, logger: logger)
+                services.append(.init(service: await ReloadOnHangup(nil, logger)))
                 services.append(.init(service: ServerService(urls: [server.url], server: server)))
             } else {
                 let server =
                     shared.map { RecordServer(configuration, sharing: $0, logger: logger) } ?? RecordServer(configuration, logger: logger)
                 try server.start()
-                if file != nil || base.tls != nil || audit != nil {
-                    services.append(.init(service: await ReloadOnHangup(server, logger)))
-                }
+                let hasFiles = file != nil || base.tls != nil || audit != nil
+                services.append(.init(service: await ReloadOnHangup(hasFiles ? server : nil, logger)))
                 services.append(.init(service: ServerService(urls: server.addresses.map(\.url), server: server)))
                 if configuration.requiresAuditLog {
                     services.append(

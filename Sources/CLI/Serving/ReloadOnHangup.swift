@@ -3,21 +3,26 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Has a server read its configuration and its certificates again at each SIGHUP, and open its audit log again. Files that
-/// cannot be applied change nothing.
+/// Makes a server read its configuration and its certificates again at each SIGHUP, and open its audit log again. Files that
+/// cannot be applied change nothing. A server without such files runs on.
 struct ReloadOnHangup: Service {
-    private let server: RecordServer
+    private let server: RecordServer?
     private let logger: Logger
     private let signals: UnixSignalsSequence
 
     /// Handles the signal from now on; ``run()`` acts on it.
-    init(_ server: RecordServer, _ logger: Logger) async {
+    /// - Parameter server: `nil` if it has no files to read or open again.
+    init(_ server: RecordServer?, _ logger: Logger) async {
         (self.server, self.logger) = (server, logger)
         signals = await UnixSignalsSequence(trapping: .sighup)
     }
 
     func run() async throws {
         for await _ in signals.cancelOnGracefulShutdown() {
+            guard let server else {
+                logger.notice("SIGHUP changes nothing: the server has no configuration file, no certificate and no audit log")
+                continue
+            }
             do throws(RecordServerError) {
                 try server.reload()
                 logger.notice("the configuration and the certificates were read again")
