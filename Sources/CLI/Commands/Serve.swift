@@ -74,8 +74,11 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp("Serve only clients with a certificate that one of this PEM file has signed.", valueName: "file"),
         completion: .file())
     var tlsClientCa: String?
-    @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"), completion: .directory)
-    var data = Serve.defaultData
+    @Option(
+        help: ArgumentHelp(
+            "The folder that holds the records; made if it is not there. (default: \(Serve.defaultData))", valueName: "folder"),
+        completion: .directory)
+    var data: String?
     @Option(
         help: ArgumentHelp(
             """
@@ -165,7 +168,8 @@ struct Serve: AsyncParsableCommand {
         }
         guard store == nil || !memory else { throw ValidationError("one of these: --store, --memory") }
         guard postgresNotify == nil || store != nil else { throw ValidationError("--postgres-notify goes with --store") }
-        guard store == nil || data == Self.defaultData else { throw ValidationError("one of these: --store, --data") }
+        guard store == nil || data == nil else { throw ValidationError("one of these: --store, --data") }
+        guard data == nil || !memory else { throw ValidationError("one of these: --data, --memory") }
         guard !(testFaults && store != nil) else { throw ValidationError("--test-faults goes without --store") }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key go together: name both files")
@@ -202,7 +206,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard memory || !data.isEmpty else { throw CommandFailure(.usage, "--data takes a folder, and this is empty") }
+        guard data != "" else { throw CommandFailure(.usage, "--data takes a folder, and this is empty") }
         var base = settings
         let file = config.map(ConfigurationFile.init)
         if file != nil {
@@ -270,7 +274,7 @@ struct Serve: AsyncParsableCommand {
     /// The settings that a configuration file does not have.
     private var settings: RecordServerConfiguration {
         var settings = RecordServerConfiguration()
-        settings.storage = memory ? .memory : .directory(data)
+        settings.storage = memory ? .memory : .directory(data ?? Self.defaultData)
         settings.isRestored = restored
         settings.editedBytes = editLimit
         settings.edge = edge

@@ -1,0 +1,19 @@
+import ArgumentParser
+import Testing
+
+@testable import freshet
+
+/// The options of `freshet serve` that are refused before it starts.
+struct ServeOptionsTests {
+    /// Why the arguments are refused; `nil` if they are not.
+    private func refusal(_ arguments: String...) -> String? {
+        do { _ = try Serve.parse(arguments) } catch { return Serve.message(for: error) }
+        return nil
+    }
+
+    @Test("Records are kept in one place") func onePlace() {
+        #expect(refusal("--memory", "--data", "./freshet-data") == "one of these: --data, --memory")
+        #expect(refusal("--memory") == nil)
+        #expect(refusal("--data", "elsewhere") == nil)
+    }
+}
