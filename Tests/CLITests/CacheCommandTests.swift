@@ -92,10 +92,14 @@ struct CacheCommandTests {
 
     @Test func clearTakesForceOrAnAnswer() async throws {
         try await fill()
+        // When nobody answers
+        let unanswered = try await freshet(["cache", "clear", folder.path])
+        // Then the command fails, and names the option
+        #expect(unanswered.status == ExitStatus.usage.rawValue && unanswered.error.contains("add --force"), "\(unanswered.error)")
         // When the prompt is not confirmed
-        for input in ["", "n\n", "maybe\n"] {
+        for input in ["n\n", "maybe\n"] {
             let ending = try await freshet(["cache", "clear", folder.path], input: input)
-            #expect(ending.error.contains("Remove 3 entries of \(folder.path)? [y/N]"))
+            #expect(ending.status == 0 && ending.error.contains("Remove 3 entries of \(folder.path)? [y/N]"))
             #expect(try await freshet("cache", "stats", folder.path).lines.contains("entries    3"))
         }
         // When the prompt is confirmed

@@ -9,7 +9,7 @@ struct CacheClear: ParsableCommand {
         abstract: "Remove all entries of caches.",
         discussion: """
             The directories stay, and programs that use them go on with an empty cache. It asks first; where nobody can answer, it
-            takes --force. A directory that is no cache is never touched.
+            exits with 64 and takes --force. A directory that is no cache is never touched.
 
             The directory of a client of the SDK must not be in use. Its waiting and rejected writes are removed as well, unless
             --keep-outbox is given: then the client sends the waiting ones at its next start.
@@ -33,18 +33,19 @@ struct CacheClear: ParsableCommand {
             // All directories are checked before the first is cleared.
             let clients = try directories.compactMap { path in try ClientDirectory(path) }
             let others = directories.filter { path in !clients.contains { $0.path == path } }
+            var found: [DiskCacheDirectory] = []
             do throws(CacheError) {
-                var found: [DiskCacheDirectory] = []
                 for path in others { found.append(try DiskCacheDirectory(path)) }
-                try clear(found)
             } catch { throw CommandFailure(error) }
+            for directory in found { try clear(directory) }
             for client in clients { try clear(client) }
         } catch let error as ClientError { throw CommandFailure(.data, "\(error)") }
     }
 
-    private func clear(_ client: ClientDirectory) throws(ClientError) {
+    /// - Throws: ``CommandFailure`` if nobody answers; `ClientError` if the directory cannot be cleared.
+    private func clear(_ client: ClientDirectory) throws {
         let question = keepOutbox ? "Remove all records of the client in" : "Remove all records and writes of the client in"
-        guard force || isConfirmed("\(question) \(client.path)?", client.path) else { return }
+        if !force { guard try isConfirmed("\(question) \(client.path)?", client.path) else { return } }
         let (removed, kept) = try client.clear(keepingOutbox: keepOutbox)
         guard output.json else {
             let rest = keepOutbox ? ", kept \(kept == 1 ? "1 write" : "\(kept) writes")" : ""
@@ -59,29 +60,33 @@ struct CacheClear: ParsableCommand {
         StandardStream.output.printJSON(writer.bytes)
     }
 
-    private func clear(_ found: [DiskCacheDirectory]) throws(CacheError) {
-        for directory in found {
-            // The entries of a damaged cache cannot be counted, but the cache can still be cleared.
-            let entries = try? directory.summary().entries
-            guard force || isConfirmed("Remove \(CacheEntryText.count(entries)) of \(directory.path)?", directory.path) else { continue }
-            try directory.clear()
-            if output.json {
-                var writer = JSONWriter()
-                writer.beginObject()
-                writer.member("directory", directory.path)
-                writer.member("removed")
-                if let entries { writer.integer(Int64(entries)) } else { writer.null() }
-                writer.endObject()
-                StandardStream.output.printJSON(writer.bytes)
-            } else {
-                StandardStream.output.printLine("\(directory.path): removed \(CacheEntryText.count(entries))")
-            }
+    private func clear(_ directory: DiskCacheDirectory) throws(CommandFailure) {
+        // The entries of a damaged cache cannot be counted, but the cache can still be cleared.
+        let entries = try? directory.summary().entries
+        if !force {
+            guard try isConfirmed("Remove \(CacheEntryText.count(entries)) of \(directory.path)?", directory.path) else { return }
         }
+        do throws(CacheError) { try directory.clear() } catch { throw CommandFailure(error) }
+        guard output.json else {
+            return StandardStream.output.printLine("\(directory.path): removed \(CacheEntryText.count(entries))")
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("directory", directory.path)
+        writer.member("removed")
+        if let entries { writer.integer(Int64(entries)) } else { writer.null() }
+        writer.endObject()
+        StandardStream.output.printJSON(writer.bytes)
     }
 
-    private func isConfirmed(_ question: String, _ path: String) -> Bool {
+    /// - Throws: a failure if standard input ends without an answer.
+    private func isConfirmed(_ question: String, _ path: String) throws(CommandFailure) -> Bool {
         StandardStream.error.write(Array("\(question) [y/N] ".utf8))
-        guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+        guard let answer = readLine() else {
+            StandardStream.error.printLine("")
+            throw CommandFailure(.usage, "nobody answers, so \(path) is left as it is: add --force to clear it without a question")
+        }
+        guard ["y", "yes"].contains(answer.lowercased()) else {
             StandardStream.error.printLine("\(path) is left as it is")
             return false
         }
