@@ -45,6 +45,15 @@ struct UsageTests {
         #expect(ending.error.contains("give '\(root)'"))
     }
 
+    @Test("Arguments that are not UTF-8 are refused, with the place of the first one")
+    func argumentsThatAreNotUTF8() async throws {
+        // Given a key that is not UTF-8; When it is read
+        let ending = try await Program.shell(#"exec '\#(Program.path)' get $'c/\xff' --json"#)
+        // Then
+        #expect(ending.status == ExitStatus.usage.rawValue && ending.output.isEmpty)
+        #expect(ending.error == "error: argument 2 is not UTF-8\n")
+    }
+
     @Test func outputThatCannotBeWrittenSaysWhy() async throws {
         let result = try await run(
             .name("sh"), arguments: ["-c", "exec '\(Program.path)' simulate --seeds 1 --steps 10 --json > /dev/full"], output: .discarded,
