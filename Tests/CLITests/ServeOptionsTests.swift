@@ -16,4 +16,11 @@ struct ServeOptionsTests {
         #expect(refusal("--memory") == nil)
         #expect(refusal("--data", "elsewhere") == nil)
     }
+
+    @Test("A shared cache is named by its principal") func edge() {
+        for text in ["key:abcdefg234", "https://id.example|edge", "*"] { #expect(refusal("--edge", text) == nil, "\(text)") }
+        for text in ["", "edge", "key:", "key:<id>", "key:ABCDEFG234", "abcdefg234"] {
+            #expect(refusal("--edge", text)?.hasPrefix("--edge takes key:ID") == true, "\(text)")
+        }
+    }
 }

@@ -5,6 +5,7 @@ import FreshetServer
 import FreshetService
 import FreshetSocketHTTP
 import FreshetTransport
+import FreshetTrust
 import Logging
 import ServiceLifecycle
 import UnixSignals
@@ -197,12 +198,21 @@ struct Serve: AsyncParsableCommand {
         for text in allowOrigin where !RecordServerConfiguration.isOrigin(text) {
             throw ValidationError("--allow-origin takes scheme, host and port alone, such as https://app.example, not '\(text)'")
         }
-        guard !edge.contains("") else { throw ValidationError("--edge takes a principal such as key:<id>, or *, and this is empty") }
+        for text in edge where !Self.isEdge(text) {
+            throw ValidationError(
+                "--edge takes key:ID with a key's id, ISSUER|SUBJECT of a token, or *, not '\(text)'; 'freshet key list' shows the ids")
+        }
         guard !(edge.contains("*") && (requireKeys || config != nil)) else {
             throw ValidationError("--edge '*' goes without keys and tokens: name the principal of the cache, such as key:<id>")
         }
         guard !edge.contains("*") || edge.count == 1 else { throw ValidationError("--edge '*' goes alone: it stands for everybody") }
         guard editLimit > 0 else { throw ValidationError("--edit-limit takes 1 or more bytes, not \(editLimit)") }
+    }
+
+    /// Whether the text is a principal that a shared cache can have, or `*`.
+    private static func isEdge(_ text: String) -> Bool {
+        guard text.hasPrefix("key:") else { return text == "*" || text.contains("|") }
+        return KeyIdentifier(String(text.dropFirst(4))) != nil
     }
 
     func run() async throws {
