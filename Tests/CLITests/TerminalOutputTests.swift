@@ -75,6 +75,18 @@ struct TerminalOutputTests {
         await server.stop()
     }
 
+    @Test("A watch ends when its reader has gone, without a further change") func watchWithoutReader() async throws {
+        // Given a record
+        let server = try RecordServer.running()
+        #expect(try await Program(server: server.url)("put", "notes/1", "1").status == 0)
+        // When the reader takes its change and no more
+        let ending = try await Program.shell(
+            "set -o pipefail; timeout 60 '\(Program.path)' watch --since 0 --server '\(server.url)' | head -1")
+        // Then
+        #expect(ending.status == 0 && ending.lines.count == 1 && ending.error.isEmpty, "\(ending)")
+        await server.stop()
+    }
+
     @Test func errorsAreEscapedOnATerminalOnly() async throws {
         let server = try RecordServer.running()
         let freshet = Program(server: server.url)

@@ -45,6 +45,7 @@ struct AuditTail: AsyncParsableCommand {
     func run() async throws {
         var tail = try LogTail(try path())
         for line in try tail.last(lines) { show(line) }
+        if follow { OutputWatcher.start() }
         while follow {
             let appended = try tail.appended()
             for line in appended { show(line) }

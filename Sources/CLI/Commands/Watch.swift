@@ -36,6 +36,7 @@ struct Watch: AsyncParsableCommand {
 
     func run() async throws {
         let remote = try options.remote()
+        OutputWatcher.start()
         var feed = RemoteFeed(remote: remote, since: try Since(since), filter: try ChangeFilter(collections: collection, prefix: prefix))
         let lines = RecordLines.standard
         var left = limit ?? .max

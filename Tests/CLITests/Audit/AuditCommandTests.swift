@@ -96,6 +96,16 @@ struct AuditCommandTests {
         }
     }
 
+    @Test("A tail that follows ends when its reader has gone, without a further line") func tailWithoutReader() async throws {
+        // Given
+        folder.write(Array("{}\n".utf8), to: "audit.jsonl")
+        // When
+        let ending = try await Program.shell(
+            "set -o pipefail; timeout 60 '\(Program.path)' audit tail '\(folder.file("audit.jsonl"))' --json --follow | head -1")
+        // Then
+        #expect(ending.status == 0 && ending.output == "{}\n" && ending.error.isEmpty, "\(ending)")
+    }
+
     @Test func aLogThatCannotBeOpenedAndWrongOptionsAreRefused() async throws {
         for arguments in [
             ["--memory", "--port", "0", "--audit", "/none/a"], ["--config", try write(#""audit":"/none/a""#), "--data", folder.file("d")],
