@@ -40,6 +40,16 @@ struct AdminSocketTests {
         #expect(try await curl(["\(server.url)/metrics"]).status == 404)
         #expect(try await curl(["\(server.url)/healthz"]).status == 200)
         #expect(try await program(["status", "--ready"], variables: operate).status == 0)
+        // And another address says where operators are served
+        let operatorKey = folder.file("operator.key")
+        #expect(try await program(["key", "create", "--name", "o", "--admin", "--out", operatorKey], variables: operate).status == 0)
+        for arguments in [["key", "list"], ["reload"], ["status", "--ready"]] {
+            let ending = try await program(arguments + ["--token-file", operatorKey])
+            #expect(
+                ending.status == freshet.ExitStatus.unavailable.rawValue && ending.error.contains("does not serve operators"),
+                "\(ending.error)")
+            #expect(ending.error.contains("--admin-socket PATH"))
+        }
         // And the variable is for commands of operators alone
         #expect(try await program(["get", "articles/1"], variables: operate).status == freshet.ExitStatus.noPermission.rawValue)
         let revoked = try await program(["key", "revoke", String(made.output.prefix(10))], variables: operate)

@@ -30,4 +30,14 @@ struct HostileServerTests {
         #expect(ending.status == ExitStatus.software.rawValue)
         #expect(ending.error.hasPrefix("error: the server's answer cannot be read: 'nonsense' is no cursor"))
     }
+
+    @Test("An answer that is no server's names the URL") func answerWithoutProblem() async throws {
+        // Given a server that is none of records
+        let server = Sockets.serve([Self.answer("404 Not Found", "<html>")])
+        // When
+        let ending = try await Program(server: server)("get", "notes/1")
+        // Then
+        #expect(ending.status == ExitStatus.software.rawValue)
+        #expect(ending.error.hasPrefix("error: \(server): the answer") && ending.error.contains("is it a Freshet server?"))
+    }
 }

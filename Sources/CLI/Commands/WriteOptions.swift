@@ -41,7 +41,7 @@ struct WriteOptions: ParsableArguments {
             if let text = reply.fields[.freshetCursor], let cursor = try? Cursor(text) {
                 return [.ifMatch: Cursor(epoch: cursor.epoch, revision: revision).entityTag]
             }
-            throw CommandFailure(reply)
+            throw CommandFailure(reply, server: remote.server, path: path)
         case .failure(let error): throw CommandFailure(error, server: remote.server, repeatable: true)
         }
     }

@@ -4,13 +4,26 @@ import FreshetWire
 
 extension CommandFailure {
     /// The failure for an unsuccessful answer.
-    init(_ reply: HTTPReply) {
+    /// - Parameters:
+    ///   - server: the server for people.
+    ///   - path: the path of the request.
+    init(_ reply: HTTPReply, server: String, path: String) {
         guard let problem = (try? Problem.own(json: reply.body)).flatMap({ $0 }) else {
             let way = reply.proxy.map { " (through \($0))" } ?? ""
-            self.init(.software, "the answer\(way) with status \(reply.status) has no problem description; is it a Freshet server?")
+            self.init(
+                .software,
+                "\(server): the answer\(way) with status \(reply.status) has no problem description; is it a Freshet server?")
             return
         }
-        self.init(problem, status: reply.status)
+        // A server with an admin socket has the paths of operators only there.
+        let isOperators = path.hasPrefix("/admin/") || path == "/readyz"
+        guard isOperators, problem.code == .notFound, problem.detail.hasPrefix("Nothing is at this path"), !server.hasPrefix("unix:") else {
+            self.init(problem, status: reply.status)
+            return
+        }
+        self.init(
+            .unavailable,
+            "\(problem.description) \(server) does not serve operators: name the admin socket of the server with --admin-socket PATH")
     }
 
     /// The failure for a problem from the server.

@@ -77,7 +77,7 @@ struct Remote: Sendable {
         let isRepeatable = isRepeatable ?? (method == .get || method == .head)
         switch try await answer(method, path, fields: fields, body: body) {
         case .success(let reply) where (200..<300).contains(reply.status): return reply
-        case .success(let reply): throw CommandFailure(reply)
+        case .success(let reply): throw CommandFailure(reply, server: server, path: path)
         case .failure(let error): throw CommandFailure(error, server: server, repeatable: isRepeatable)
         }
     }

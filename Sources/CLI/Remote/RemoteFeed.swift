@@ -32,7 +32,7 @@ struct RemoteFeed: Sendable {
     mutating func events() async throws -> [Event] {
         let path = remote.namespace.changesPath(since: since, filter: filter, wait: Self.hold, limit: 1_000, values: true)
         switch try await remote.answer(.get, path, timeout: .seconds(Self.hold + Self.grace)) {
-        case .success(let reply): return try await events(of: reply)
+        case .success(let reply): return try await events(of: reply, path)
         case .failure(let error):
             // No server answers: most likely a wrong address.
             if since == .now, failures == 0 { throw CommandFailure(error, server: remote.server, repeatable: true) }
@@ -40,7 +40,7 @@ struct RemoteFeed: Sendable {
         }
     }
 
-    private mutating func events(of reply: HTTPReply) async throws -> [Event] {
+    private mutating func events(of reply: HTTPReply, _ path: String) async throws -> [Event] {
         var events: [Event] = failures > 0 ? [.note("connected again")] : []
         switch reply.status {
         case 200:
@@ -56,7 +56,7 @@ struct RemoteFeed: Sendable {
             let reason = (try? Problem(json: reply.body))?.detail ?? "the cursor is no longer good"
             events.append(.note("\(reason); printing everything from the start"))
         case 429, 500...599: return try await retry("the server answered with status \(reply.status)")
-        default: throw CommandFailure(reply)
+        default: throw CommandFailure(reply, server: remote.server, path: path)
         }
         return events
     }
