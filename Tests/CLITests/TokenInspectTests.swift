@@ -24,6 +24,7 @@ struct TokenInspectTests {
         try write(
             """
             {"listen": [{"address": "\(listen)"}], "admin": {"socket": "admin.sock"},
+             "anonymous": [{"ns": "shop", "in": ["public"], "may": ["read"]}],
              "issuers": [{"issuer": "\(Self.issuer)", "audience": "freshet", "keys": \(keys)}],
              "roles": {"till": [{"ns": "shop", "in": ["articles"], "may": ["read"]},
                                 {"ns": "shop", "in": ["carts/{sub}/*"], "may": ["read", "write"]}]}}
@@ -140,18 +141,32 @@ struct TokenInspectTests {
             let usage = try await program(["rights"] + arguments)
             #expect(usage.status == freshet.ExitStatus.usage.rawValue && usage.error.contains(reason), "\(usage.error)")
         }
-        // And a wrong token, a wrong audience and a missing right each name the inspection
+        let anonymous = try await program("rights", "shop:articles/1", "write")
+        #expect(
+            anonymous.status == freshet.ExitStatus.noPermission.rawValue
+                && anonymous.error == "error: requests without a key may not write shop:articles/1: send one, by --token-file\n",
+            "\(anonymous.error)")
+        let unreadable = try await program("get", "--namespace", "shop", "orders/1")
+        #expect(unreadable.error.contains("Requests without a key may not read shop:orders/1: send one, by --token-file"))
+        // And a wrong token, a wrong audience and a token's missing right each name the inspection
         let key = try await program(
             "key", "create", "--admin-socket", folder.file("admin.sock"), "--name", "n", "--allow", "shop:articles:read", "--out",
             folder.file("key"))
         #expect(key.status == 0)
-        for path in [
-            try write("nonsense", to: "wrong"), try token(["aud": #""other""#]), folder.file("key"),
-        ] {
-            let ending = try await program("get", "--token-file", path, "--namespace", "shop", "orders/1")
+        let paths: [() throws -> String] = [
+            { try write("nonsense", to: "wrong") }, { try token(["aud": #""other""#]) }, { try token() },
+        ]
+        for path in paths {
+            let ending = try await program("get", "--token-file", try path(), "--namespace", "shop", "orders/1")
             #expect(
                 ending.status == freshet.ExitStatus.noPermission.rawValue && ending.error.contains("freshet token inspect"),
                 "\(ending.error)")
+        }
+        // And a key's missing right names the command that shows the rights of a key
+        for arguments in [["get", "--namespace", "shop", "orders/1"], ["rights", "shop:orders/1", "read"]] {
+            let ending = try await program(arguments + ["--token-file", folder.file("key")])
+            #expect(ending.status == freshet.ExitStatus.noPermission.rawValue, "\(ending.error)")
+            #expect(ending.error.contains("'freshet status'") && !ending.error.contains("token inspect"), "\(ending.error)")
         }
         process.send(SIGTERM)
         #expect(await process.ending() == .exited(0))

@@ -53,10 +53,15 @@ struct RightsCommand: AsyncParsableCommand {
         guard let grant = answer.ranges.first(where: { $0.covers(range) }) else {
             let ranges =
                 answer.ranges.isEmpty ? "nothing" : answer.ranges.map { "\(remote.namespace):\($0.rangeText)" }.joined(separator: ", ")
+            guard answer.isAuthenticated else {
+                throw CommandFailure(.noPermission, "requests without a key may not \(verb.rawValue) \(address): send one, by --token-file")
+            }
+            let hint =
+                principal.hasPrefix("key:") ? "'freshet status' shows its rights" : "'freshet token inspect' shows why it has its rights"
             throw CommandFailure(
                 .noPermission,
                 "\(principal) may not \(verb.rawValue) \(address). It may \(verb.rawValue) \(ranges). Ask the operator for the grant "
-                    + "'\(address):\(verb.rawValue)'; 'freshet token inspect' shows why a token has the rights that it has")
+                    + "'\(address):\(verb.rawValue)'; \(hint)")
         }
         StandardStream.output.printLine(
             StandardStream.output.visible(
@@ -67,6 +72,8 @@ struct RightsCommand: AsyncParsableCommand {
 /// The answer of `GET /v1/{ns}/rights`.
 private struct RightsAnswer {
     private(set) var principal = "everybody"
+    /// Whether the request had a key or token.
+    var isAuthenticated: Bool { principal != Principal.anonymous.text }
     /// The ranges of one verb.
     private(set) var ranges: [KeyRange] = []
 

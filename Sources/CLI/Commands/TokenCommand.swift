@@ -20,7 +20,7 @@ struct TokenInspect: AsyncParsableCommand {
         discussion: """
             Nothing is sent to a server: the keys of the token's issuer come from the file or URL that the configuration names.
             The exit status is 0 if the token is valid and allows something, and 77 with the reason if not. Whether a token was
-            revoked, and the rights of a key, only the server knows: 'freshet rights' asks it.
+            revoked, and the rights of a key, only the server knows: 'freshet status' and 'freshet rights' ask it.
 
             EXAMPLES
               freshet token inspect till.token
@@ -64,7 +64,7 @@ struct TokenInspect: AsyncParsableCommand {
         do throws(AccessKeyError) {
             let key = try AccessKey(key)
             show([
-                ("key", key.id.text), ("check", "right"), ("rights", "those that the server has for it: freshet rights, freshet key list"),
+                ("key", key.id.text), ("check", "right"), ("rights", "those that the server has for it: freshet status"),
             ])
         } catch { throw CommandFailure(.noPermission, error.description) }
     }

@@ -41,14 +41,14 @@ extension RequestContext {
 
     /// - Throws: `forbidden`, with the right that the request lacks.
     func require(_ verb: Verb, of range: KeyRange) throws {
-        if case .needs(let missing) = rights.decide(verb, in: try namespace(), of: range) { throw Problem(missing) }
+        if case .needs(let missing) = rights.decide(verb, in: try namespace(), of: range) { throw Problem(missing, of: session?.value) }
     }
 
     /// Requires the verb on at least one record of the namespace.
     private func requireAny(_ verb: Verb) throws {
         let namespace = try namespace()
         guard rights.reaches(namespace, with: verb) else {
-            throw Problem(MissingRight(may: verb, namespace: namespace, range: .everything))
+            throw Problem(MissingRight(may: verb, namespace: namespace, range: .everything), of: session?.value)
         }
     }
 
@@ -66,11 +66,21 @@ extension RequestContext {
 }
 
 extension Problem {
-    package init(_ missing: MissingRight) {
-        self.init(
-            .forbidden,
-            "This key or token may not \(missing.may.rawValue) \(missing.of.shortened): ask the operator for that right; "
-                + "GET /v1/\(missing.namespace)/rights and 'freshet token inspect' show those that it has.")
+    /// The refusal of an operation, with the way to the rights of its sender.
+    /// - Parameter session: that of the sender; `nil` in a simulation.
+    package init(_ missing: MissingRight, of session: Session? = nil) {
+        let operation = "\(missing.may.rawValue) \(missing.of.shortened)"
+        let rights = "'freshet status' and GET /v1/\(missing.namespace)/rights"
+        let detail =
+            if session?.principal == .anonymous {
+                "Requests without a key may not \(operation): send one, by --token-file."
+            } else if session?.key != nil {
+                "This key may not \(operation): ask the operator for that right; \(rights) show its rights."
+            } else {
+                "This \(session == nil ? "key or token" : "token") may not \(operation): ask the operator for that right; "
+                    + "\(rights) show its rights, and 'freshet token inspect' why a token has them."
+            }
+        self.init(.forbidden, detail)
         needs = Need(may: missing.may.rawValue, of: missing.of)
     }
 }

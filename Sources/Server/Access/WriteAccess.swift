@@ -29,7 +29,7 @@ package struct WriteAccess: Sendable {
     /// The problem with a write of this record; `nil` if the session may write it.
     package func problem(of key: RecordKey) -> Problem? {
         guard case .needs(let missing) = rights.decide(.write, in: namespace, of: .key(key)) else { return nil }
-        return Problem(missing)
+        return Problem(missing, of: session?.value.value)
     }
 
     /// The problem with any write in the transaction; `nil` if the session may continue, and may make the namespace if
@@ -39,7 +39,7 @@ package struct WriteAccess: Sendable {
         guard state.head == .zero, case .needs(let missing) = rights.decide(.create, in: namespace, of: .everything) else {
             return nil
         }
-        return Problem(missing)
+        return Problem(missing, of: session?.value.value)
     }
 
     /// The problem with a use of a client's name; `nil` if the name has no owner, or this one, or a key that was revoked:

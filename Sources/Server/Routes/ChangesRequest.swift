@@ -70,9 +70,9 @@ extension ChangesRequest {
     ///
     /// - Throws: `forbidden` if that is nothing of a range that the request names; `rights-changed` if the position was given
     ///   under other rights, so that the reader may hold records that it may not read any more, or lack others.
-    mutating func restrict(to rights: Rights) throws {
+    mutating func restrict(to session: Session) throws {
         var subscription = selection.subscription
-        try subscription.restrict(to: rights, in: selection.namespace)
+        try subscription.restrict(to: session.rights, of: session, in: selection.namespace)
         selection = ChangeSelection(namespace: selection.namespace, subscription: subscription)
         if let problem = subscription.refusal(of: since) { throw problem }
     }
@@ -81,15 +81,16 @@ extension ChangesRequest {
 extension Subscription {
     /// Limits the reader to what it may read.
     ///
+    /// - Parameter session: the reader's; `nil` in a simulation.
     /// - Throws: `forbidden` if that is nothing of a range that the reader names.
-    package mutating func restrict(to rights: Rights, in namespace: Namespace) throws(Problem) {
+    package mutating func restrict(to rights: Rights, of session: Session? = nil, in namespace: Namespace) throws(Problem) {
         switch rights.decideFeed(in: namespace, filter) {
         case .everything: break
         case .part(let ranges):
             guard let digest = RightsDigest(rights.ranges(of: .read, in: namespace).digest) else { break }
             let part = ReadablePart(ranges: ranges, digest: digest)
             (self.part, filter) = (part, part.cover)
-        case .needs(let missing): throw Problem(missing)
+        case .needs(let missing): throw Problem(missing, of: session)
         }
     }
 

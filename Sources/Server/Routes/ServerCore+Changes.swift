@@ -5,7 +5,7 @@ extension ServerCore {
     /// `GET /v1/{ns}/changes`
     @Sendable func getChanges(_ context: RequestContext) throws {
         var changes = try ChangesRequest(context.request, hold: settings.hold)
-        if context.session != nil { try changes.restrict(to: context.rights) }
+        if let session = context.session { try changes.restrict(to: session.value) }
         try answer(context, changes)
     }
 

@@ -20,10 +20,10 @@ extension ServerCore {
     /// change: they have to ask the server.
     @Sendable func checkAccess(_ context: RequestContext) throws {
         let namespace = try context.namespace()
-        if context.session != nil {
-            switch context.rights.decideFeed(in: namespace, .all) {
+        if let session = context.session {
+            switch session.value.rights.decideFeed(in: namespace, .all) {
             case .everything: break
-            case .needs(let missing): throw Problem(missing)
+            case .needs(let missing): throw Problem(missing, of: session.value)
             case .part:
                 throw Problem(
                     .forbidden,

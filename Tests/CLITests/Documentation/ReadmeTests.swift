@@ -65,7 +65,7 @@ struct ReadmeTests {
         #expect(last == #"{"price":3}"#)
         for command in ["put articles/1 2", "get orders/1"] {
             let refused = try await run("freshet \(command) --namespace shop --token-file till.key")
-            #expect(refused.status == freshet.ExitStatus.noPermission.rawValue && refused.error.contains("freshet token inspect"))
+            #expect(refused.status == freshet.ExitStatus.noPermission.rawValue && refused.error.contains("'freshet status'"))
         }
         #expect(try await run("freshet get articles/1 --namespace shop").status == freshet.ExitStatus.noPermission.rawValue)
         #expect(try await run("freshet rights shop:articles/1 read --token-file till.key").output.contains("shop:articles allows it"))
