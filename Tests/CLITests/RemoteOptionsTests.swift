@@ -30,6 +30,13 @@ struct RemoteOptionsTests {
         #expect(failure(["--token-file", absent], ["FRESHET_TOKEN": "a"])?.status == .noInput)
     }
 
+    @Test("An empty variable counts as unset") func emptyVariables() throws {
+        // When
+        let found = try remote([], ["FRESHET_SERVER": "", "FRESHET_NAMESPACE": ""])
+        // Then
+        #expect(found.server == RemoteOptions.defaultServer && found.namespace.name == RemoteOptions.defaultNamespace)
+    }
+
     @Test func twoTokensAreAnError() throws {
         #expect(throws: (any Error).self) { try RemoteOptions.parse(["--token", "a", "--token-file", "b"]) }
         let both = failure([], ["FRESHET_TOKEN": "a", "FRESHET_TOKEN_FILE": "b"])

@@ -19,4 +19,7 @@ struct Environment: Sendable {
     }
 
     subscript(name: String) -> String? { variables[name] }
+
+    /// The value of a variable that is set and not empty.
+    func value(of name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -61,21 +61,21 @@ struct RemoteOptions: ParsableArguments {
     /// names a server or a token.
     func operatorRemote(environment: Environment = .current) throws -> Remote {
         var options = self
-        if options.adminSocket == nil, !namesServer, let path = environment["FRESHET_ADMIN_SOCKET"], !path.isEmpty {
+        if options.adminSocket == nil, !namesServer, let path = environment.value(of: "FRESHET_ADMIN_SOCKET") {
             options.adminSocket = path
         }
         return try options.remote(environment: environment)
     }
 
-    /// Resolves the server and namespace: from the options, else the environment, else the defaults.
+    /// Resolves the server and namespace: from the options, else the environment, else the defaults. An empty variable counts as unset.
     func remote(environment: Environment = .current) throws -> Remote {
-        let name = namespace ?? environment["FRESHET_NAMESPACE"] ?? Self.defaultNamespace
+        let name = namespace ?? environment.value(of: "FRESHET_NAMESPACE") ?? Self.defaultNamespace
         if let adminSocket {
             do { return try Remote(adminSocket: adminSocket, namespace: Namespace(name)) } catch let error as WireError {
                 throw CommandFailure(.usage, error.description)
             }
         }
-        let server = server ?? environment["FRESHET_SERVER"] ?? Self.defaultServer
+        let server = server ?? environment.value(of: "FRESHET_SERVER") ?? Self.defaultServer
         guard server.hasPrefix("http://") || server.hasPrefix("https://"), let target = RequestTarget(server) else {
             throw CommandFailure(.usage, "'\(server)' is no server's URL: it takes http://HOST:PORT or https://HOST:PORT")
         }
