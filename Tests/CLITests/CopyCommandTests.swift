@@ -23,7 +23,7 @@ struct CopyCommandTests {
             (["--from", data, "--to", ""], .usage, "one is empty"),
             (["--from", data, "--to", "mysql://a/b"], .usage, "postgres"),
             (["--from", data], .usage, "--to"),
-            (["--from", data, "--to", folder.file("a/b/c")], .inputOutput, "mkdir -p"),
+            (["--from", data, "--to", folder.file("a/b/c")], .cannotCreate, "mkdir -p"),
         ] {
             let ending = try await freshet(["copy"] + arguments)
             #expect(ending.status == status.rawValue && ending.error.contains(advice), "\(arguments): \(ending)")

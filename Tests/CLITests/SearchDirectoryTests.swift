@@ -24,6 +24,16 @@ struct SearchDirectoryTests {
         #expect(try SearchDirectory(path).load() == [second])
     }
 
+    @Test("A file in the directory's place is refused with the system's reason") func fileInPlace() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // Given
+        try Data().write(to: URL(filePath: path))
+        // When
+        let failure = #expect(throws: CommandFailure.self) { _ = try SearchDirectory(path) }
+        // Then
+        #expect(failure == CommandFailure(.cannotCreate, "cannot make \(path)/corpus: Not a directory"))
+    }
+
     @Test func aFileThatIsNoScenarioIsNamed() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let directory = try SearchDirectory(path)

@@ -28,6 +28,11 @@ struct ServeTests {
         // Then no other server gets its port or its folder
         try await expectRefusal(["--memory", "--port", "\(server.port)"], .unavailable, saying: "choose another port")
         try await expectRefusal(["--data", folder.path + "/data", "--port", "0"], .unavailable, saying: "another directory")
+        // And a command that starts a server fails as it does
+        let failure = await #expect(throws: freshet.CommandFailure.self) {
+            try await ServerProcess.start(executable: Program.path, data: folder.path + "/other", port: server.port)
+        }
+        #expect(failure?.status == .unavailable)
         #expect(await server.stop() == .exited(0))
     }
 

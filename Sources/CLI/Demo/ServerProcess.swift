@@ -18,8 +18,14 @@ struct ServerProcess: Sendable {
                 return ServerProcess(process: process, url: url, port: port)
             }
         }
-        let ending = await process.ending()
-        throw CommandFailure(.software, "the server ended before it was ready (\(ending)); what it said is above")
+        switch await process.ending() {
+        case .exited(let code):
+            // The server's reason is the caller's too, for example a port that is taken.
+            let status = ExitStatus(rawValue: code).flatMap { $0 == .success ? nil : $0 } ?? .software
+            throw CommandFailure(status, "the server ended before it was ready, with exit status \(code); its reason is above")
+        case .signalled(let signal):
+            throw CommandFailure(.software, "the server was ended by signal \(signal) before it was ready")
+        }
     }
 
     /// The address in the line that `serve` prints when it is ready.

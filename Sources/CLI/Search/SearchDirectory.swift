@@ -17,7 +17,7 @@ final class SearchDirectory {
         (corpus, found) = (path + "/corpus", path + "/found")
         for folder in [corpus, found] {
             do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
-                throw CommandFailure(.cannotCreate, "cannot make \(folder): \(error)")
+                throw CommandFailure(.cannotCreate, "cannot make \(folder): \(systemReason(of: error))")
             }
         }
     }
@@ -26,7 +26,7 @@ final class SearchDirectory {
     func load() throws(CommandFailure) -> [Scenario] {
         let found: [String]
         do { found = try FileManager.default.contentsOfDirectory(atPath: corpus) } catch {
-            throw CommandFailure(.noInput, "cannot read \(corpus): \(error)")
+            throw CommandFailure(.noInput, "cannot read \(corpus): \(systemReason(of: error))")
         }
         files = Set(found.filter { $0.hasSuffix(Self.suffix) })
         var scenarios: [Scenario] = []
@@ -50,7 +50,7 @@ final class SearchDirectory {
         }
         for name in files.subtracting(kept) {
             do { try FileManager.default.removeItem(atPath: "\(corpus)/\(name)") } catch {
-                throw CommandFailure(.inputOutput, "cannot remove \(corpus)/\(name): \(error)")
+                throw CommandFailure(.inputOutput, "cannot remove \(corpus)/\(name): \(systemReason(of: error))")
             }
         }
         files = kept
@@ -70,7 +70,7 @@ final class SearchDirectory {
 
     private func write(_ text: String, to path: String) throws(CommandFailure) {
         do { try Data(text.utf8).write(to: URL(filePath: path), options: .atomic) } catch {
-            throw CommandFailure(.cannotCreate, "cannot write \(path): \(error)")
+            throw CommandFailure(.cannotCreate, "cannot write \(path): \(systemReason(of: error))")
         }
     }
 }

@@ -101,7 +101,7 @@ struct SimulationReporter {
 
     private func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
         do { try Data(bytes).write(to: URL(filePath: path)) } catch {
-            throw CommandFailure(.cannotCreate, "cannot write \(path): \(error)")
+            throw CommandFailure(.cannotCreate, "cannot write \(path): \(systemReason(of: error))")
         }
     }
 

@@ -83,7 +83,8 @@ extension CommandFailure {
             case .noStore: .noInput
             case .unavailable, .inUse, .serversConnected: .unavailable
             case .overloaded, .outcomeUnknown: .tryAgain
-            case .missingDirectory, .notADirectory, .readOnly, .full, .revisionsExhausted, .copyDiffers, .failed: .inputOutput
+            case .missingDirectory, .notADirectory, .readOnly: .cannotCreate
+            case .full, .revisionsExhausted, .copyDiffers, .failed: .inputOutput
             }
         self.init(status, error.description)
     }
