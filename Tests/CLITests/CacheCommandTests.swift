@@ -140,10 +140,17 @@ struct CacheCommandTests {
             missing.status == ExitStatus.noInput.rawValue && missing.error == "error: There is no directory /no/such: look at the name.\n")
         let foreign = try await freshet(["cache", command, folder.path, other.path] + force)
         #expect(foreign.status == ExitStatus.data.rawValue)
-        #expect(foreign.error.hasPrefix("error: \(other.path) holds something other than a cache"))
+        #expect(foreign.error.hasPrefix("error: \(other.path) is no directory of a cache: name one that a DiskCache uses"))
         #expect(other.files == ["letter"])
         // And if one of several is wrong, none is cleared
         #expect(try await freshet("cache", "stats", folder.path).lines.contains("entries    3"))
+    }
+
+    @Test("An empty directory is no cache, and the error gives no advice that fails", arguments: ["inspect", "stats"])
+    func emptyDirectory(command: String) async throws {
+        let ending = try await freshet("cache", command, folder.path)
+        #expect(ending.status == ExitStatus.data.rawValue)
+        #expect(ending.error.contains("is no directory of a cache") && !ending.error.contains("empty directory"), "\(ending.error)")
     }
 
     @Test func aDamagedCacheIsSaidSoAndCanBeCleared() async throws {
@@ -151,6 +158,7 @@ struct CacheCommandTests {
         folder.write(Array("freshet cache 9\n".utf8), to: "freshet.cache")
         let ending = try await freshet("cache", "inspect", folder.path)
         #expect(ending.status == ExitStatus.data.rawValue && ending.error.contains("of another version, or damaged"))
+        #expect(ending.error.contains("'freshet cache clear' empties it"))
         // When
         #expect(try await freshet("cache", "clear", folder.path, "--force").output == "\(folder.path): removed all entries\n")
         // Then

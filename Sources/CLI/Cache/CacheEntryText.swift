@@ -69,6 +69,15 @@ extension CommandFailure {
             case .diskFull, .storageFailed: .inputOutput
             case .cannotEncode, .noCost, .tooLarge, .noCipher, .cannotSeal, .closed: .software
             }
-        self.init(status, error.description)
+        let message =
+            switch error {
+            // The description is for a program that opens a cache, and gives advice that these commands refuse.
+            case .notACacheDirectory(let path):
+                "\(path) is no directory of a cache: name one that a DiskCache uses; 'freshet cache clear' also takes that of a client"
+            case .unreadable(let path, let reason):
+                "the cache in \(path) cannot be read (\(reason)): 'freshet cache clear' empties it"
+            default: error.description
+            }
+        self.init(status, message)
     }
 }
