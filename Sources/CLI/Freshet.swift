@@ -38,8 +38,9 @@ struct Freshet: AsyncParsableCommand {
             let status = exitCode(for: error)
             // Help and version are no errors.
             if status.isSuccess { exit(withError: error) }
-            let message = Array(fullMessage(for: error).utf8)
-            StandardStream.error.printValue(message + [UInt8(ascii: "\n")])
+            let message = fullMessage(for: error)
+            let hint = NegativeNumber.hint(for: message, CommandLine.arguments.dropFirst()).map { "\n" + $0 } ?? ""
+            StandardStream.error.printValue(Array((message + hint + "\n").utf8))
             Glibc.exit(status.rawValue)
         }
     }

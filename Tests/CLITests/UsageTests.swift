@@ -45,6 +45,16 @@ struct UsageTests {
         #expect(ending.error.contains("give '\(root)'"))
     }
 
+    @Test("A negative number without -- is refused with the way to give it", arguments: ["-5", "-12", "-0.5", "-1e3"])
+    func negativeNumber(number: String) async throws {
+        let ending = try await freshet("put", "counters/1", number)
+        #expect(ending.status == ExitStatus.usage.rawValue)
+        #expect(ending.error.hasSuffix("freshet put counters/1 -- \(number)\n"), "\(ending.error)")
+        // And other options get no such hint
+        #expect(NegativeNumber.hint(for: "Unknown option '-x'", ["put", "counters/1", "-x"]) == nil)
+        #expect(NegativeNumber.hint(for: "Unknown option '-x'", ["put", "-x", "--", "-5"]) == nil)
+    }
+
     @Test("Arguments that are not UTF-8 are refused, with the place of the first one")
     func argumentsThatAreNotUTF8() async throws {
         // Given a key that is not UTF-8; When it is read

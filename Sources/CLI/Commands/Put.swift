@@ -9,6 +9,7 @@ struct Put: AsyncParsableCommand {
             EXAMPLES
               freshet put notes/1 '{"text":"hello"}'
               freshet put notes/1 @note.json --if-revision 7
+              freshet put counters/1 -- -5
               echo hello | freshet put notes/2 --content-type text/plain
             """)
 
