@@ -8,11 +8,14 @@ struct ServerProcess: Sendable {
     let url: String
     let port: Int
 
-    /// Starts a server on a data directory and waits until it answers.
-    /// - Parameter port: 0 takes any free one.
-    static func start(executable: String, data: String, port: Int = 0, options: [String] = []) async throws -> ServerProcess {
+    /// Starts a server and waits until it answers.
+    /// - Parameters:
+    ///   - data: its directory; `nil` keeps the records in memory.
+    ///   - port: 0 takes any free one.
+    static func start(executable: String, data: String?, port: Int = 0, options: [String] = []) async throws -> ServerProcess {
+        let storage = data.map { ["--data", $0] } ?? ["--memory"]
         let process = try ChildProcess(
-            executable: executable, arguments: ["serve", "--data", data, "--port", String(port), "--until-input-ends"] + options)
+            executable: executable, arguments: ["serve"] + storage + ["--port", String(port), "--until-input-ends"] + options)
         for await line in process.lines {
             if let url = url(in: line), let port = Int(url.split(separator: ":").last ?? "") {
                 return ServerProcess(process: process, url: url, port: port)

@@ -7,9 +7,10 @@ import Testing
 struct TranscriptTests {
     @Test(.timeLimit(.minutes(5)), arguments: [("README.md", []), ("docs/protocol.md", []), ("docs/testkit.md", ["--test-faults"])])
     func examplesPrintWhatThePageSays(page: String, options: [String]) async throws {
-        // Given a new server, and the examples of a page
+        // Given a new server, which keeps its records in memory if it is for tests, and the examples of a page
         let folder = TemporaryDirectory()
-        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data", options: options)
+        let server = try await ServerProcess.start(
+            executable: Program.path, data: options.isEmpty ? folder.path + "/data" : nil, options: options)
         let examples = try Transcript(page: page).examples
         #expect(!examples.isEmpty)
         for example in examples {
