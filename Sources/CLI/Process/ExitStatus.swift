@@ -27,7 +27,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .noInput: "the file to read is not there or cannot be read"
         case .unavailable: "the server cannot be reached, or the port is taken; or the outcome of a write is unknown"
         case .software: "the program met something that it does not expect"
-        case .cannotCreate: "the data directory cannot be made or written"
+        case .cannotCreate: "a file or the data directory cannot be made or written"
         case .inputOutput: "reading or writing failed, or the disk is full"
         case .tryAgain: "the server is busy or stopping; try again"
         case .noPermission: "the token is missing, wrong, or does not allow this"
