@@ -1,6 +1,7 @@
 import ArgumentParser
 import FreshetServer
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 @testable import freshet
