@@ -73,7 +73,7 @@ struct CopyCommandTests {
             #expect(copied.status == 0 && copied.error.isEmpty, "\(copied)")
             #expect(copied.lines.first { $0.hasPrefix("record ") }?.hasPrefix("record 2 rows, ") == true)
             #expect(copied.lines.last?.hasPrefix("copied: ") == true)
-            server = try await start("./freshet-data", "--store", cluster.uri(name))
+            server = try await start(nil, "--store", cluster.uri(name))
             #expect(try await seen(server, key) == before)
             // Given a further write
             #expect(try await ask(server, key, ["put", "articles/3", "3"]).status == 0)
@@ -95,8 +95,8 @@ struct CopyCommandTests {
         cluster.giveBack(name)
     }
 
-    /// - Parameter data: with `--store` it has to be the program's default.
-    private func start(_ data: String, _ options: String...) async throws -> ServerProcess {
+    /// - Parameter data: `nil` with `--store`.
+    private func start(_ data: String?, _ options: String...) async throws -> ServerProcess {
         try await ServerProcess.start(executable: Program.path, data: data, options: ["--require-keys"] + options)
     }
 

@@ -83,7 +83,8 @@ struct KeyCommandTests {
         let freshet = Program(server: server.url)
         do {
             let made = try await freshet(
-                "key", "create", "--admin-socket", socket, "--name", "b", "--allow", "default:c:write", "--out", folder.file("b.key"))
+                "key", "create", "--admin-socket", socket, "--name", "b", "--allow", "default:c:write", "--allow",
+                "default:*:create", "--out", folder.file("b.key"))
             let id = String(made.output.prefix(10))
             // When
             let created = try await freshet(

@@ -53,7 +53,7 @@ struct StoreCommandTests {
                 if arguments[0] == "serve" {
                     let options = arguments.dropFirst().filter { $0 != "--port" && !$0.hasPrefix("818") }
                     servers.append(
-                        try await ServerProcess.start(executable: Program.path, data: "./freshet-data", options: Array(options)))
+                        try await ServerProcess.start(executable: Program.path, data: nil, options: Array(options)))
                     continue
                 }
                 for (place, server) in servers.enumerated() {

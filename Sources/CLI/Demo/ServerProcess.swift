@@ -10,10 +10,10 @@ struct ServerProcess: Sendable {
 
     /// Starts a server and waits until it answers.
     /// - Parameters:
-    ///   - data: its directory; `nil` keeps the records in memory.
+    ///   - data: its directory; `nil` if the options say where the records are.
     ///   - port: 0 takes any free one.
     static func start(executable: String, data: String?, port: Int = 0, options: [String] = []) async throws -> ServerProcess {
-        let storage = data.map { ["--data", $0] } ?? ["--memory"]
+        let storage = data.map { ["--data", $0] } ?? []
         let process = try ChildProcess(
             executable: executable, arguments: ["serve"] + storage + ["--port", String(port), "--until-input-ends"] + options)
         for await line in process.lines {

@@ -24,6 +24,8 @@ package struct HeadFollower: Hashable, Sendable {
         case sent
         /// A message has arrived, from any server.
         case received(HeadMessage)
+        /// A part of a reconciliation has read the store.
+        case readStore
         /// The reconciliation has ended; incomplete if the store could not be read.
         case reconciled(isComplete: Bool)
         /// Time has passed; due at least every ``tick`` milliseconds.
@@ -60,7 +62,7 @@ package struct HeadFollower: Hashable, Sendable {
     package static let silence: Int64 = 3_000
     /// The longest that making a connection may take, with several hosts that do not answer. It reports its failure itself.
     package static let connectLimit: Int64 = 30_000
-    /// How long a server says that nothing has changed without having compared its feeds with the store.
+    /// How long a server says that nothing has changed while no reconciliation can read the store.
     package static let contactLimit: Int64 = 30_000
     /// How often a connected server reconciles.
     package static let reconcileInterval: Int64 = 10_000
@@ -93,14 +95,14 @@ package struct HeadFollower: Hashable, Sendable {
     /// Whether a reconciliation has to follow the one in progress, which may have read the store too early.
     private var mustReconcileAgain = false
     private var reconciledAt: Int64
-    /// When the last complete reconciliation began.
-    private var comparedAt: Int64
+    /// When a reconciliation read the store last.
+    private var contactAt: Int64
 
     /// - Parameter sender: a random number, another one for each start of a server.
     package init(sender: UInt64, now: Int64) {
         self.sender = sender
         link = .down(due: now)
-        (sentAt, reconciledAt, comparedAt) = (now, now, now)
+        (sentAt, reconciledAt, contactAt) = (now, now, now)
     }
 
     /// Whether the server receives messages, as far as it knows.
@@ -109,7 +111,7 @@ package struct HeadFollower: Hashable, Sendable {
     }
 
     /// Whether the server has not seen the store for so long that its feeds may lack changes of other servers.
-    package func lacksContact(at now: Int64) -> Bool { now - comparedAt > Self.contactLimit }
+    package func lacksContact(at now: Int64) -> Bool { now - contactAt > Self.contactLimit }
 
     /// The number of namespaces that wait to be announced, for the metrics.
     package var waitingCount: Int { waiting.count }
@@ -136,8 +138,11 @@ package struct HeadFollower: Hashable, Sendable {
         case .received(let message): return receive(message, now)
         case .reconciled(let isComplete):
             isReconciling = false
-            if isComplete { comparedAt = reconciledAt }
+            if isComplete { contactAt = now }
             return mustReconcileAgain ? reconcile(now) : []
+        case .readStore:
+            contactAt = now
+            return []
         case .tick: return passTime(now)
         }
     }

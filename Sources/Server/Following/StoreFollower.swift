@@ -121,7 +121,9 @@ final class StoreFollower: Sendable {
                 }
             }
             let rest = namespaces.dropFirst(Self.reconcileStep)
-            if rest.isEmpty { handle(.reconciled(isComplete: true)) } else { reconcile(rest) }
+            guard !rest.isEmpty else { return handle(.reconciled(isComplete: true)) }
+            handle(.readStore)
+            reconcile(rest)
         }
     }
 }

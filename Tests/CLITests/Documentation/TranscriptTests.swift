@@ -5,7 +5,9 @@ import Testing
 @testable import freshet
 
 struct TranscriptTests {
-    @Test(.timeLimit(.minutes(5)), arguments: [("README.md", []), ("docs/protocol.md", []), ("docs/testkit.md", ["--test-faults"])])
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [("README.md", []), ("docs/protocol.md", []), ("docs/testkit.md", ["--memory", "--test-faults"])])
     func examplesPrintWhatThePageSays(page: String, options: [String]) async throws {
         // Given a new server, which keeps its records in memory if it is for tests, and the examples of a page
         let folder = TemporaryDirectory()
