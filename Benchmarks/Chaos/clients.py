@@ -52,17 +52,11 @@ class Client(threading.Thread):
         time.sleep(min(float(reply.retry or 0.2), 1) * self.random.uniform(0.5, 1) if reply else 0.1)
 
 
-class Writer(Client):
-    """Sends atomic batches of an increment and a mark: a record that counts a write twice, or not at all, has another number of marks
-    than its count. Repeats a batch under its numbers until it is decided."""
+class WritingClient(Client):
+    """Writes until it is stopped, and rests while it is paused."""
 
-    def __init__(self, *arguments, keys):
+    def __init__(self, *arguments):
         super().__init__(*arguments)
-        self.keys = keys
-        self.number = 1
-        self.epoch = None
-        self.rounds = 0
-        self.period = lambda: 0
         self.is_paused = False
         self.is_idle = False
         # The latest response, for a report.
@@ -73,19 +67,35 @@ class Writer(Client):
             self.is_idle = self.is_paused
             if self.is_idle:
                 time.sleep(0.02)
-                continue
-            self.rounds += 1
-            key = f"counters/{self.period()}-{self.random.randrange(self.keys)}"
-            mark = f"{self.client}-{self.rounds}"
-            batch = [
-                {"number": self.number, "op": "increment", "key": key, "path": "/n", "by": 1},
-                {"number": self.number + 1, "op": "patch", "key": key, "value": {"marks": {mark: True}}},
-            ]
-            if self.decide(key, mark, batch):
-                self.number += 2
-            if self.random.random() < 0.2:
-                self.roam()
-            time.sleep(self.random.uniform(0, 0.02))
+            else:
+                self.step()
+
+
+class Writer(WritingClient):
+    """Sends atomic batches of an increment and a mark: a record that counts a write twice, or not at all, has another number of marks
+    than its count. Repeats a batch under its numbers until it is decided."""
+
+    def __init__(self, *arguments, keys):
+        super().__init__(*arguments)
+        self.keys = keys
+        self.number = 1
+        self.epoch = None
+        self.rounds = 0
+        self.period = lambda: 0
+
+    def step(self):
+        self.rounds += 1
+        key = f"counters/{self.period()}-{self.random.randrange(self.keys)}"
+        mark = f"{self.client}-{self.rounds}"
+        batch = [
+            {"number": self.number, "op": "increment", "key": key, "path": "/n", "by": 1},
+            {"number": self.number + 1, "op": "patch", "key": key, "value": {"marks": {mark: True}}},
+        ]
+        if self.decide(key, mark, batch):
+            self.number += 2
+        if self.random.random() < 0.2:
+            self.roam()
+        time.sleep(self.random.uniform(0, 0.02))
 
     def decide(self, key, mark, batch):
         while not self.is_stopped:
@@ -138,41 +148,33 @@ class Writer(Client):
         return True
 
 
-class Maker(Client):
+class Maker(WritingClient):
     """Makes records that nobody else makes, and deletes them, without numbers: a server that repeats a commit of which it does not know
     the outcome would find its own record there, or already deleted. All makers write into namespaces that are new twice a second, which
     several servers make at once."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
-        self.is_paused = False
-        self.is_idle = False
-        self.latest = None
+        self.count = 0
 
-    def run(self):
-        count = 0
-        while not self.is_stopped:
-            self.is_idle = self.is_paused
-            if self.is_idle:
-                time.sleep(0.02)
-                continue
-            count += 1
-            path = f"/v1/made-{int(time.monotonic() * 2)}/records/made/{self.client}-{count}"
-            made = self.send("PUT", path, True, {"If-None-Match": "*"})
-            if made is None:
-                continue
-            if made.status != 201:
-                self.history.fail(f"{self.client}: the only writer of {path} was answered {made.status} {made.body}")
-                continue
-            self.allocated(made, path, 1)
-            deleted = self.send("DELETE", path)
-            if deleted and deleted.status == 200:
-                self.allocated(deleted, path, 2)
-            # A later history may lack the record.
-            if deleted and deleted.status not in (200, 204) and position(deleted.cursor)[0] == position(made.cursor)[0]:
-                self.history.fail(f"{self.client}: the only one that deletes {path} was answered {deleted.status} {deleted.body}")
-            self.history.count("records made and deleted")
-            time.sleep(self.random.uniform(0, 0.02))
+    def step(self):
+        self.count += 1
+        path = f"/v1/made-{int(time.monotonic() * 2)}/records/made/{self.client}-{self.count}"
+        made = self.send("PUT", path, True, {"If-None-Match": "*"})
+        if made is None:
+            return
+        if made.status != 201:
+            self.history.fail(f"{self.client}: the only writer of {path} was answered {made.status} {made.body}")
+            return
+        self.allocated(made, path, 1)
+        deleted = self.send("DELETE", path)
+        if deleted and deleted.status == 200:
+            self.allocated(deleted, path, 2)
+        # A later history may lack the record.
+        if deleted and deleted.status not in (200, 204) and position(deleted.cursor)[0] == position(made.cursor)[0]:
+            self.history.fail(f"{self.client}: the only one that deletes {path} was answered {deleted.status} {deleted.body}")
+        self.history.count("records made and deleted")
+        time.sleep(self.random.uniform(0, 0.02))
 
     def allocated(self, reply, path, number):
         self.history.allocated(position(reply.cursor)[0], reply.body["revision"], path, self.client, number)

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A place for a connection. Behind a `Mutex`.
 final class ConnectionSlot {
-    private(set) var connection: Connection?
+    private var connection: Connection?
     /// Where the connection led when it was opened.
     private var place: ServerPlace?
 

@@ -49,20 +49,17 @@ extension ChangeFeed {
     }
 
     /// Ends every wait: polls get the position, streams are closed. Readers may ask again.
-    package mutating func releaseWaiters() -> [FeedDelivery<Waiter>] {
-        groups.numbers.compactMap { group in
-            guard let present = groups[group] else { return nil }
-            let waiters = take(group)
-            return waiters.isEmpty ? nil : end(waiters, present.subscription, .idle(present.target ?? head))
-        }
-    }
+    package mutating func releaseWaiters() -> [FeedDelivery<Waiter>] { endAll { .idle($0) } }
 
     /// Ends every wait: polls are refused with the problem, streams are closed.
-    package mutating func refuseWaiters(_ problem: Problem) -> [FeedDelivery<Waiter>] {
+    package mutating func refuseWaiters(_ problem: Problem) -> [FeedDelivery<Waiter>] { endAll { .gone(problem, $0) } }
+
+    /// Ends every wait with the reply for its position.
+    private mutating func endAll(_ reply: (Cursor) -> PollResult) -> [FeedDelivery<Waiter>] {
         groups.numbers.compactMap { group in
             guard let present = groups[group] else { return nil }
             let waiters = take(group)
-            return waiters.isEmpty ? nil : end(waiters, present.subscription, .gone(problem, present.target ?? head))
+            return waiters.isEmpty ? nil : end(waiters, present.subscription, reply(present.target ?? head))
         }
     }
 

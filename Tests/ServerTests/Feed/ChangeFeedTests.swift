@@ -359,7 +359,7 @@ import Testing
         _ = ask(&feed, after: 2, try Support.subscription(stream: true), waiter: 1, deadline: 3_600_000)
         // When its place in the wheel has passed
         let deliveries = (1...70).flatMap { feed.expire(now: Int64($0) * 1_000) }
-        // Then it is told to look at its session and continue, and it is not closed
+        // Then it continues if its session has not ended, and is not closed
         #expect(deliveries.contains(.resume([1], Support.cursor(2))) && !deliveries.contains(.close([1])))
         #expect(feed.waiting == 0)
     }

@@ -113,36 +113,48 @@ import Testing
         }
     }
 
+    /// Sends a write that waits for the committer, and revokes the key after it, in the same transaction.
+    ///
+    /// - Returns: the answer to the write.
+    private func reply(
+        of server: AccessServer, revoking key: KeyIdentifier, to write: @escaping @Sendable () async throws -> Reply
+    ) async throws -> Reply {
+        let core = try #require(server.test.server.core)
+        let (isUnderWay, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        core.committer.submit(
+            .access(
+                then: { (_: Committed<Void>) in },
+                { _ in
+                    isUnderWay.signal()
+                    mayEnd.wait()
+                    return .success(())
+                }))
+        try await server.test.thread { _ in isUnderWay.wait() }
+        async let reply = write()
+        while core.committer.waiting < 1 { await Task.yield() }
+        core.committer.submit(
+            .access(
+                then: { (_: Committed<Void>) in },
+                { work in
+                    try work.remove(.key, named: key.text)
+                    return .success(())
+                }))
+        mayEnd.signal()
+        return try await reply
+    }
+
     @Test("A write that was done is acknowledged although its key is revoked in the same transaction")
     func acknowledgementAfterARevocation() async throws {
         let directory = TemporaryDirectory()
         try await AccessServer.with({ $0.storage = .directory(directory.file("data")) }) { server in
-            // Given a write that waits for the committer
+            // Given
             let (stored, field) = try server.key(Self.all)
-            let core = try #require(server.test.server.core)
-            let (isUnderWay, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            core.committer.submit(
-                .access(
-                    then: { (_: Committed<Void>) in },
-                    { _ in
-                        isUnderWay.signal()
-                        mayEnd.wait()
-                        return .success(())
-                    }))
-            try await server.test.thread { _ in isUnderWay.wait() }
-            async let reply = server.request("PUT", "/v1/shop/records/a/1", field, TestServer.json, "1")
-            while core.committer.waiting < 1 { await Task.yield() }
-            // When its key is revoked after it, in the same transaction
-            core.committer.submit(
-                .access(
-                    then: { (_: Committed<Void>) in },
-                    { work in
-                        try work.remove(.key, named: stored.id.text)
-                        return .success(())
-                    }))
-            mayEnd.signal()
+            // When
+            let reply = try await reply(of: server, revoking: stored.id) {
+                try await server.request("PUT", "/v1/shop/records/a/1", field, TestServer.json, "1")
+            }
             // Then
-            #expect(try await reply.status == 201)
+            #expect(reply.status == 201)
             #expect(try await server.request("GET", "/v1/shop/records/a/1", field).status == 401)
         }
     }
@@ -152,35 +164,15 @@ import Testing
         // On disk: reads of a store in memory wait for its transaction.
         let directory = TemporaryDirectory()
         try await AccessServer.with({ $0.storage = .directory(directory.file("data")) }) { server in
-            // Given a write that will be refused with the record, and waits for the committer
+            // Given a record that a write will be refused with
             let operate = try server.key(Self.all).field
             _ = try await server.request("PUT", "/v1/shop/records/a/1", operate, TestServer.json, #"{"secret":"s3cr3t"}"#)
             let (stored, field) = try server.key(Self.all)
-            let core = try #require(server.test.server.core)
-            let (isUnderWay, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            core.committer.submit(
-                .access(
-                    then: { (_: Committed<Void>) in },
-                    { _ in
-                        isUnderWay.signal()
-                        mayEnd.wait()
-                        return .success(())
-                    }))
-            try await server.test.thread { _ in isUnderWay.wait() }
-            async let reply = server.request(
-                "PUT", "/v1/shop/records/a/1", field, TestServer.json + [("If-None-Match", "*")], "1")
-            while core.committer.waiting < 1 { await Task.yield() }
-            // When its key is revoked in the same transaction, after it
-            core.committer.submit(
-                .access(
-                    then: { (_: Committed<Void>) in },
-                    { work in
-                        try work.remove(.key, named: stored.id.text)
-                        return .success(())
-                    }))
-            mayEnd.signal()
+            // When
+            let refused = try await reply(of: server, revoking: stored.id) {
+                try await server.request("PUT", "/v1/shop/records/a/1", field, TestServer.json + [("If-None-Match", "*")], "1")
+            }
             // Then
-            let refused = try await reply
             #expect(refused.status == 401 && !String(decoding: refused.body, as: UTF8.self).contains("s3cr3t"))
             #expect(refused.cursor == nil)
         }
