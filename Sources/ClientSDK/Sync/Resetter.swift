@@ -76,6 +76,12 @@ struct Resetter: Hashable, Sendable {
     /// Extends the clear to the outbox.
     mutating func clearEverything() { clear?.keepsOutbox = false }
 
+    /// Returns the caller that waits for the clear, once.
+    mutating func takeCaller() -> CallerID? {
+        defer { clear?.callerID = nil }
+        return clear?.callerID
+    }
+
     /// Returns whether one more input comes before the clear.
     mutating func takeInput() -> Bool {
         guard let inputs = clear?.inputs, inputs > 0 else { return false }

@@ -15,7 +15,11 @@ extension SyncParts {
                 merger.noteRead(entry.key, local.outbox)
                 reader.notStored(entry.key, plan.staged(entry.key)?.view ?? KeyView(entry.key, entry), &turn)
             }
-        case .reset, .cleared: resetter.notStored(&turn)
+        case .reset: resetter.notStored(&turn)
+        case .cleared:
+            resetter.notStored(&turn)
+            // The clear continues, whether or not its caller waits.
+            if let callerID = resetter.takeCaller() { turn.emit(.complete(callerID, .failed(.disk(failure)))) }
         case .cachedKeysRevalidated: revalidator.failed(failure, &reachability, &turn)
         case .refreshed: refresher.failed(&turn)
         case .merged: merger.notStored(&turn)

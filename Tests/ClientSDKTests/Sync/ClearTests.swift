@@ -116,13 +116,16 @@ import Testing
         scene.device.handle(.clear(newClient: next, CallerID(99)))
         // When
         scene.device.failNext(.failed("busy"))
-        // Then
+        // Then: its caller does not wait for a disk that may stay full
         #expect(scene.view("c/1").value == .unknown)
         #expect(scene.feed == nil)
+        #expect(scene.device.answers[CallerID(99)] == .failed(.disk(.failed("busy"))))
+        scene.device.fireTimer()
+        scene.device.failNext(.failed("busy"))
         scene.device.fireTimer()
         scene.device.settleDisk()
-        #expect(scene.device.answers[CallerID(99)] == .cleared)
         #expect(scene.device.store.entries.isEmpty)
+        #expect(scene.since == .start)
     }
 
     @Test("a merge closure that ends after a clear decides nothing in the next account")
