@@ -59,6 +59,7 @@ extension DiskTier {
             case .invalidate(let scope, let position): hadEffect = try invalidate(scope, at: position)
             case .evict(let scope, let position): hadEffect = try evict(scope, position)
             case .finishPass(let pass, let position): hadEffect = try finishPass(pass, at: position)
+            case .inherit(let inheritance): hadEffect = try inherit(inheritance)
             }
             if !hadEffect { skipped.append(index) }
             index += 1
@@ -194,6 +195,24 @@ extension DiskTier {
         return evicted + kept > 0
     }
 
+    /// Implements ``Entry/inherited(_:)`` in SQL. The outbox has the written keys.
+    private func inherit(_ inheritance: Inheritance) throws -> Bool {
+        try connection.withStatement(
+            """
+            UPDATE entry SET epoch = ?3, as_of = min(as_of, ?2), pass = ?4
+            WHERE epoch = ?1 AND pass = ?4 - 1 AND revision <= ?2 AND (invalidated IS NULL OR invalidated <= ?2)
+              AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.collection = entry.collection AND outbox.id = entry.id)
+            """
+        ) { statement in
+            try statement.bind(1, inheritance.previous.token)
+            try statement.bind(2, inheritance.fork.number)
+            try statement.bind(3, inheritance.epoch.token)
+            try statement.bind(4, inheritance.pass)
+            try statement.run()
+            return connection.changes > 0
+        }
+    }
+
     // MARK: Outbox
 
     private func apply(_ operation: OutboxOperation) throws {
@@ -327,7 +346,7 @@ extension EntryOperation {
         switch self {
         case .evict(_, let position): position.revision == .maximum
         case .finishPass: true
-        case .put, .confirm, .withoutValue, .invalidate: false
+        case .put, .confirm, .withoutValue, .invalidate, .inherit: false
         }
     }
 }

@@ -131,6 +131,19 @@ package final class MemoryTier: Sendable {
         return kept.compactMap { key in update(key) { $0 = $0.ended(pass, at: position) ?? $0 } }
     }
 
+    /// Takes the entries that two histories share into the later one.
+    ///
+    /// - Returns: the new values of these views.
+    @discardableResult
+    package func inherit(_ inheritance: Inheritance) -> [CachedValue] {
+        var inherited: [RecordKey] = []
+        cache.removeAll { key, value in
+            if let entry = value.view.entry, entry.inherited(inheritance) != entry { inherited.append(key) }
+            return false
+        }
+        return inherited.compactMap { key in update(key) { $0 = $0.inherited(inheritance) } }
+    }
+
     /// Notes an invalidation in the views in scope that are known only through an earlier position.
     ///
     /// - Returns: the new values of these views. Pending views follow separately.

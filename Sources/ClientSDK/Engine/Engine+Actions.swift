@@ -111,6 +111,10 @@ extension Engine {
             observers.update { $0.ended(pass, at: position) }
             for value in kept { observers.notify(value) }
             wantsRefresh = true
+        case .inherited(let inheritance):
+            let kept = memory.inherit(inheritance)
+            observers.update { $0.inherited(inheritance) }
+            for value in kept { observers.notify(value) }
         case .cleared:
             // The disk must not be read before the clear is done there; see `reading(_:else:_:)` for the engine's reads.
             reader.suspend()
@@ -233,6 +237,8 @@ extension KeyView {
     fileprivate func ended(_ pass: Int64, at position: Cursor) -> KeyView? {
         isPending ? nil : changed { $0 = $0.ended(pass, at: position) ?? $0 }
     }
+
+    fileprivate func inherited(_ inheritance: Inheritance) -> KeyView? { changed { $0 = $0.inherited(inheritance) } }
 
     private func changed(_ change: (inout Entry) -> Void) -> KeyView? {
         guard var entry else { return nil }

@@ -199,7 +199,7 @@ struct Follower: Hashable, Sendable {
         reachability.touched(turn)
         switch problem.code {
         case .cursorExpired, .rightsChanged: return [.reset(state.epoch, forgets: false, because: problem.description)]
-        case .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
+        case .epochChanged: return [.reset(nil, forgets: false, because: problem.description, continuation: problem.continuation)]
         case .invalidCursor where state.cursor != nil: return [.reset(state.epoch, forgets: false, because: problem.description)]
         case .forbidden where problem.withdrawsReading:
             _ = fail(.refused(problem), after: max(retryAfter ?? 0, turn.settings.longestDelay), &reachability, &turn)

@@ -199,7 +199,7 @@ extension EntryOperation {
         case .withoutValue(let revalidation, _):
             updated.map { $0.lacksValue && $0.revision == revalidation.revision && $0.epoch == revalidation.epoch } ?? false
         case .evict: updated == nil
-        case .invalidate, .finishPass: false
+        case .invalidate, .finishPass, .inherit: false
         }
     }
 }

@@ -178,7 +178,7 @@ extension PlanBuilder {
         guard let base = pending(record.key)?.base, !isFollowed(record.key) || base.isEvictable(state) else { return }
         // The feed may have brought this record to a copy already. In a pass from the start, only records that the pass
         // has confirmed may stay: of those, the feed brings every later delete.
-        let isConfirmed = state.revalidation == .complete || base.epoch == epoch && base.pass == state.pass
+        let isConfirmed = state.revalidation != .fromStart || base.epoch == epoch && base.pass == state.pass
         guard settings.following == .everything, isFollowed(record.key), isConfirmed, state.cursor != nil, let lastWrite else {
             let position = Cursor(epoch: epoch, revision: record.revision)
             return apply(.evict(.key(record.key), before: position), to: record.key)

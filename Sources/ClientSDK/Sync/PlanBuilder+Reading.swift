@@ -36,7 +36,11 @@ extension PlanBuilder {
                 let revalidation = Revalidation(
                     key: key, epoch: cursor.epoch, revision: known, asOf: cursor.revision, pass: state.pass, verifiedAt: now.wall)
                 apply(.confirm(revalidation), to: key, stated: stated)
-                apply(.evict(.key(key), before: cursor), to: key, stated: stated)
+                if records[key] != nil, settings.following == .everything, isFollowed(key) {
+                    apply(.withoutValue(revalidation, keepsValue: false), to: key, stated: stated)
+                } else {
+                    apply(.evict(.key(key), before: cursor), to: key, stated: stated)
+                }
             } else {
                 let absent = Entry(
                     key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
@@ -121,10 +125,30 @@ extension PlanBuilder {
         }
     }
 
-    /// Keeps the outbox, the overlay and the entries; the entries become unverified.
-    mutating func addReset(to epoch: Epoch?, forgets: Bool) {
-        change(.epoch(epoch))
-        beginPass()
+    /// Returns where the device continues; `nil` if it cannot. A copy of everything holds no row of a record whose delete was
+    /// lost, so it continues only if it has read nothing beyond the fork.
+    private func position(in continuation: Problem.Continuation) -> Cursor? {
+        guard state.canContinue, state.scope == settings.scope, let cursor = state.cursor, continuation.cursor.epoch != state.epoch,
+            settings.following == .cachedKeys || cursor.revision <= continuation.fork
+        else { return nil }
+        return Cursor(epoch: continuation.cursor.epoch, revision: min(cursor.revision, continuation.fork), rights: cursor.rights)
+    }
+
+    /// Keeps the outbox, the overlay and the entries. The entries become unverified, but for those that the new history shares.
+    mutating func add(_ reset: Resetter.Reset) {
+        let forgets = reset.forgets
+        let epoch: Epoch?
+        if case .continues(let continuation) = reset.lineage, let cursor = position(in: continuation), let previous = state.epoch {
+            epoch = cursor.epoch
+            let inheritance = Inheritance(
+                previous: previous, fork: continuation.fork, epoch: cursor.epoch, pass: state.pass + 1, writtenKeys: Set(outbox.keys.keys))
+            change(.epoch(epoch), .pass(inheritance.pass), .cursor(cursor), .completeAt(nil), .revalidation(.ofCachedKeys))
+            applyOnDisk(.inherit(inheritance))
+        } else {
+            epoch = reset.epoch
+            change(.epoch(epoch))
+            beginPass()
+        }
         guard epoch == nil || epoch != state.epoch || forgets else { return }
         change(.mustReconcile(true))
         for key in outbox.sortedKeys {

@@ -10,6 +10,8 @@ struct RequestTable: Hashable, Sendable {
         case fetch([RecordKey])
         case revalidation([CachedKey])
         case refresh([CachedKey])
+        /// Whether the history that begins continues the one that ends.
+        case continuation
     }
 
     struct Request: Hashable, Sendable {

@@ -9,7 +9,18 @@ struct Resetter: Hashable, Sendable {
         /// Whether the entries must be removed: the server went back within a history, so revisions do not show which
         /// record is newer.
         var forgets: Bool
+        fileprivate(set) var lineage: Lineage
         fileprivate var notBefore: Int64
+    }
+
+    /// What the device knows of the new history's beginning.
+    enum Lineage: Hashable, Sendable {
+        /// The server has to be asked where the device continues.
+        case unknown
+        case asked(RequestID)
+        case continues(Problem.Continuation)
+        /// The whole cache is verified.
+        case none
     }
 
     struct Clear: Hashable, Sendable {
@@ -45,19 +56,46 @@ struct Resetter: Hashable, Sendable {
     /// Returns the reset that may be stored now.
     func dueReset(_ turn: Turn) -> Reset? {
         guard clear == nil, retry.isDue(turn), let reset, turn.now.uptime >= reset.notBefore else { return nil }
-        return reset
+        switch reset.lineage {
+        case .unknown, .asked: return nil
+        case .continues, .none: return reset
+        }
     }
 
     /// Adds a reset. From the second consecutive one on, resets and the requests that depend on them wait ever longer,
     /// so that two servers that disagree do not cause a storm of requests.
-    mutating func add(_ epoch: Epoch?, forgets: Bool, _ turn: inout Turn) {
+    mutating func add(_ epoch: Epoch?, forgets: Bool, _ lineage: Lineage, _ turn: inout Turn) {
         let isAgain = storm.failures > 0
         let delay = turn.delay(&storm)
-        reset = Reset(epoch: epoch, forgets: forgets, notBefore: isAgain ? turn.now.uptime + delay : 0)
+        reset = Reset(epoch: epoch, forgets: forgets, lineage: lineage, notBefore: isAgain ? turn.now.uptime + delay : 0)
     }
 
     /// Adds a reset because the disk was filled under other settings.
-    mutating func addAtStart(_ epoch: Epoch?) { reset = Reset(epoch: epoch, forgets: false, notBefore: 0) }
+    mutating func addAtStart(_ epoch: Epoch?) { reset = Reset(epoch: epoch, forgets: false, lineage: .none, notBefore: 0) }
+
+    // MARK: Lineage
+
+    /// Asks the server where the device continues in the new history, if only that is missing.
+    mutating func advance(_ state: SyncState, _ requests: inout RequestTable, _ turn: inout Turn) {
+        guard clear == nil, retry.isDue(turn), let reset, turn.now.uptime >= reset.notBefore, reset.lineage == .unknown else { return }
+        guard let cursor = state.cursor else {
+            self.reset?.lineage = .none
+            return
+        }
+        let request = requests.send(
+            .changes(since: .after(cursor), filter: turn.settings.filter.requestable, wait: 0, limit: 1, client: nil), for: .continuation,
+            needsFreshToken: retry.needsFreshToken, timeout: turn.settings.requestTimeout, &turn)
+        self.reset?.lineage = .asked(request)
+    }
+
+    /// Takes the answer. Without a continuation the whole cache is verified, whatever the reason.
+    mutating func take(_ reply: Reply) {
+        guard case .asked? = reset?.lineage else { return }
+        reset?.lineage = reply.continuation.map { .continues($0) } ?? .none
+    }
+
+    /// Notes that the request has ended without a response.
+    mutating func released() { if case .asked? = reset?.lineage { reset?.lineage = .unknown } }
 
     /// Adds a clear, after so many inputs if it keeps the outbox. Returns the caller of an earlier clear that has not ended.
     mutating func add(_ clear: Clear, after inputs: Int) -> CallerID? {
@@ -110,8 +148,12 @@ struct Resetter: Hashable, Sendable {
     }
 
     /// See ``SyncMachine/relativeState(at:)``.
-    mutating func makeRelative(to uptime: Int64) {
+    mutating func makeRelative(to uptime: Int64, _ requests: RequestTable) {
         retry.makeRelative(to: uptime)
-        if let reset { self.reset?.notBefore = max(0, reset.notBefore - uptime) }
+        guard let reset else { return }
+        self.reset?.notBefore = max(0, reset.notBefore - uptime)
+        if case .asked(let request) = reset.lineage, let relative = requests.relativeID(of: request) {
+            self.reset?.lineage = .asked(relative)
+        }
     }
 }

@@ -96,6 +96,9 @@ struct Revalidator: Hashable, Sendable {
             }
         case .failure(let failure): stall(.transport(failure), failure.retryAfter, &reachability, &turn)
         case .tooLarge where keys.count > 1: limit = keys.count / 2
+        case .tooLarge(let text) where turn.settings.following == .everything:
+            // A copy of everything without its entry would say that there is no record.
+            return [.reset(state.epoch, forgets: false, because: "\(keys[0].key) cannot be verified: \(text)")]
         case .tooLarge(let text):
             // Its entry is not confirmed and leaves at the end of the pass. A caller that reads the key gets the error.
             turn.log(.error, "\(keys[0].key) cannot be verified and leaves the cache: \(text)")

@@ -146,11 +146,13 @@ struct SyncCore: Hashable, Sendable {
 
     private mutating func take(_ reply: Reply, _ lastWrite: Int64?, to id: RequestID, _ turn: inout Turn) {
         guard let request = parts.requests.remove(id) else { return }
+        if request.purpose == .continuation { return parts.resetter.take(reply) }
         if let epoch = reply.epoch, let known = parts.local.epoch, epoch != known {
             // Sent in the known history, answered in another.
             parts.released(request)
             if case .fetch(let keys) = request.purpose { for key in keys { turn.note(.key(key), .fetchOfOtherEpoch(epoch)) } }
-            return reset(to: epoch, forgets: false, because: "the server's history is \(epoch), not \(known)", &turn)
+            let text = "the server's history is \(epoch), not \(known)"
+            return reset(to: epoch, forgets: false, because: text, continuation: reply.continuation, &turn)
         }
         switch request.purpose {
         case .feed(let since, let wait):
@@ -164,6 +166,7 @@ struct SyncCore: Hashable, Sendable {
         case .revalidation(let keys):
             carryOut(parts.revalidator.take(reply, lastWrite, to: request, keys, parts.local.sync, &parts.reachability, &turn), &turn)
         case .refresh(let keys): carryOut(parts.refresher.take(reply, lastWrite, to: request, keys, &turn), &turn)
+        case .continuation: break
         }
     }
 
@@ -171,7 +174,8 @@ struct SyncCore: Hashable, Sendable {
         for effect in effects {
             switch effect {
             case .store(let input): parts.local.add(input)
-            case .reset(let epoch, let forgets, let reason): reset(to: epoch, forgets: forgets, because: reason, &turn)
+            case .reset(let epoch, let forgets, let reason, let continuation):
+                reset(to: epoch, forgets: forgets, because: reason, continuation: continuation, &turn)
             case .regainedContact:
                 parts.sender.regainedContact()
                 parts.reader.regainedContact()
@@ -195,12 +199,16 @@ struct SyncCore: Hashable, Sendable {
 
     // MARK: Reset and clear
 
-    /// Begins a reset: no request is sent before it is on disk.
-    private mutating func reset(to epoch: Epoch?, forgets: Bool, because reason: String, _ turn: inout Turn) {
-        turn.log(.warning, "verifying the whole cache: \(reason)")
+    /// Begins a reset: no request is sent before it is on disk, but for the one that asks where the device continues.
+    private mutating func reset(
+        to epoch: Epoch?, forgets: Bool, because reason: String, continuation: Problem.Continuation? = nil, _ turn: inout Turn
+    ) {
+        turn.log(.warning, "verifying the cache: \(reason)")
         parts.beginGeneration(&turn)
         turn.note(.everything, .reset)
-        parts.resetter.add(epoch, forgets: forgets, &turn)
+        let mayContinue = !forgets && (epoch == nil || epoch != parts.local.epoch) && parts.local.sync.canContinue
+        parts.resetter.add(
+            epoch, forgets: forgets, mayContinue ? continuation.map { .continues($0) } ?? .unknown : .none, &turn)
     }
 
     /// Drops the responses in flight: they state the numbers of the earlier name, so they are requested again.
@@ -249,7 +257,11 @@ struct SyncCore: Hashable, Sendable {
         guard phase == .running || phase == .clearing else { return }
         parts.reader.expire(&turn)
         advanceTransactions(&turn)
-        guard phase == .running, !parts.resetter.isUnderWay else { return }
+        guard phase == .running else { return }
+        guard !parts.resetter.isUnderWay else {
+            parts.resetter.advance(parts.local.sync, &parts.requests, &turn)
+            return advanceTransactions(&turn)
+        }
         if parts.sender.mayRename(parts.local.sync, parts.local.outbox, turn), !isRenaming, parts.local.epoch != nil {
             isRenaming = true
             parts.local.add(.rename)
@@ -287,7 +299,7 @@ struct SyncCore: Hashable, Sendable {
             // While a reset waits for the disk, the user's writes still get their answer.
             if let reset = parts.resetter.dueReset(turn) {
                 var builder = builder(.reset, turn)
-                builder.addReset(to: reset.epoch, forgets: reset.forgets)
+                builder.add(reset)
                 begin(builder.plan, &turn)
                 continue
             }

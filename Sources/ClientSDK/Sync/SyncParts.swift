@@ -26,7 +26,7 @@ struct SyncParts: Hashable, Sendable {
         refresher.makeRelative(to: uptime, requests)
         reader.makeRelative(to: uptime)
         merger.makeRelative(to: uptime)
-        resetter.makeRelative(to: uptime)
+        resetter.makeRelative(to: uptime, requests)
         local.makeRelative()
         requests.makeRelative(to: uptime)
     }
@@ -46,6 +46,7 @@ struct SyncParts: Hashable, Sendable {
         case .fetch(let keys): reader.released(keys)
         case .revalidation: revalidator.released()
         case .refresh: refresher.released()
+        case .continuation: resetter.released()
         }
     }
 

@@ -127,6 +127,7 @@ extension TransactionPlan {
                 if staged(key) == nil { publications.append(.view(outbox.view(of: key, stored: nil))) }
             case .evict(let scope, let position): publications.append(.evicted(scope, before: position))
             case .finishPass(let pass, let position): publications.append(.passFinished(pass, at: position))
+            case .inherit(let inheritance): publications.append(.inherited(inheritance))
             }
         }
         for (index, pending) in staged.enumerated() {

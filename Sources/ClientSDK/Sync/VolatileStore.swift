@@ -80,7 +80,7 @@ package struct VolatileStore: Sendable {
         case .confirm(let revalidation): return apply(operation, to: revalidation.key)
         case .withoutValue(let revalidation, _): return apply(operation, to: revalidation.key)
         case .evict(.key(let key), _), .invalidate(.key(let key), _): return apply(operation, to: key)
-        case .evict, .invalidate, .finishPass:
+        case .evict, .invalidate, .finishPass, .inherit:
             var hadEffect = false
             for (key, entry) in entries {
                 let updated = operation.applied(to: entry, of: key)

@@ -65,7 +65,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             let encoder = PageEncoder(limit: 0, pageBytes: 0)
             return .reply(.page(encoder.page(at: head.issued(to: subscription.part), upToDate: true)))
         case .after(let cursor):
-            if cursor.epoch == previousEpoch { return .reply(.gone(Self.epochChanged(cursor, head), head)) }
+            // The store states where the reader can continue.
+            if cursor.epoch == previousEpoch { return .scan(since) }
             // A reader that starts from nothing gets the records as they are at its origin or later, without earlier
             // deletes. Changes in memory from before the origin would take it back, so the store answers until the
             // reader has reached the origin.

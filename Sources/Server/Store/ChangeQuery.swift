@@ -78,10 +78,19 @@ package enum CursorRefusal: Hashable, Sendable {
                 "Deletes up to revision \(state.forgotten) have been forgotten, and \(cursor) is older. Start again from a list or since=0."
             )
         case .epochChanged:
-            Problem(.epochChanged, "The namespace has the epoch \(state.epoch), not that of \(cursor). Start again from a list or since=0.")
+            epochChanged(cursor, state)
         case .ahead:
             Problem(.cursorAhead, "The newest revision is \(state.head), and \(cursor) is past it. Start again from a list or since=0.")
         }
+    }
+
+    private func epochChanged(_ cursor: Cursor, _ state: NamespaceState) -> Problem {
+        let text = "The namespace has the epoch \(state.epoch), not that of \(cursor). Start again from a list or since=0"
+        guard let continuation = state.lineage?.continuation(of: cursor, in: state.epoch) else { return Problem(.epochChanged, text + ".") }
+        var problem = Problem(
+            .epochChanged, text + ", or continue from 'cursor': all up to 'fork' is as it was, and what you know beyond it was lost.")
+        problem.continuation = continuation
+        return problem
     }
 }
 

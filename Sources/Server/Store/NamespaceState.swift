@@ -13,13 +13,16 @@ package struct NamespaceState: Hashable, Sendable {
     package var records: Int
     /// The bytes of the records' values.
     package var bytes: Int
+    /// Where the history began; `nil` if it shares nothing with an earlier one for certain.
+    package var lineage: Lineage?
 
     /// A namespace that no write has made yet.
     package init(unmade epoch: Epoch) {
         self.init(epoch: epoch, head: .zero, forgotten: .zero, records: 0, bytes: 0)
     }
 
-    package init(epoch: Epoch, head: Revision, forgotten: Revision, records: Int, bytes: Int) {
+    package init(epoch: Epoch, head: Revision, forgotten: Revision, records: Int, bytes: Int, lineage: Lineage? = nil) {
+        self.lineage = lineage
         self.epoch = epoch
         self.head = head
         self.forgotten = forgotten

@@ -63,6 +63,8 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case ignoreConditions
     /// 10. A device that does not hold everything says of what it does not hold that there is no record.
     case claimAbsence
+    /// 10. A promoted standby claims one revision of the former primary more than it has.
+    case overstateFork
     /// 11. A reset empties the outbox.
     case resetDropsOutbox
     /// 11. A reset verifies nothing.
@@ -113,7 +115,7 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
         case .dropOverlay, .flicker, .understateLastWrite, .forgetSent, .replayBehindOwnValue: .overlayThenBase
         case .confirmAtSend, .keepRejected, .rejectUnregistered: .pendingMeansPending
         case .sleepingWatchdog, .stuckLive, .skipUnknown: .noSilentStaleness
-        case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence, .skipGap: .nothingInvented
+        case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence, .overstateFork, .skipGap: .nothingInvented
         case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
         case .storeAfterClear, .beginAtLateResponse, .clearDiskOnly: .clearMeansClear
         case .joinEarlierRead: .linearizable

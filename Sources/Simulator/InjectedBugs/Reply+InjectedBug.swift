@@ -17,6 +17,15 @@ extension Reply {
         }
     }
 
+    /// The same response, where a new history claims one revision of the former one too many.
+    func overstatingFork() -> Reply {
+        guard case .problem(var problem, let cursor, let retryAfter) = self, let continuation = problem.continuation,
+            let fork = continuation.fork.next
+        else { return self }
+        problem.continuation = Problem.Continuation(fork: fork, cursor: continuation.cursor)
+        return .problem(problem, cursor: cursor, retryAfter: retryAfter)
+    }
+
     /// One transaction for each record in the response, which stores it although nothing waits for the response.
     func lateTransactions(pass: Int64, at time: Timestamp) -> [DiskTransaction] {
         let (records, cursor): ([Record], Cursor)

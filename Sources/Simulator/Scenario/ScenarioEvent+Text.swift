@@ -52,6 +52,7 @@ extension ScenarioEvent {
         case .revoke(let device): return "revoke token of \(name(device))"
         case .backUp: return "back up server"
         case .restore: return "restore server"
+        case .promote(let isBehind): return isBehind ? "promote standby behind" : "promote standby"
         case .compact: return "compact server"
         case .drop: return "drop server"
         case .healAll: return "heal everything"

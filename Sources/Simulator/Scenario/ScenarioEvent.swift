@@ -89,6 +89,9 @@ public enum ScenarioEvent: Hashable, Sendable {
     case backUp
     /// The server goes back to the last back-up, with a new epoch. Without one, nothing happens.
     case restore
+    /// A standby takes over, with a new epoch that continues the former one. If it is behind, it has what the last back-up has,
+    /// and without one nothing happens; else it has everything.
+    case promote(isBehind: Bool)
     /// The process of one server is killed, and started again after so many milliseconds. Servers are numbered from 0.
     case crashOneServer(Int, down: Int64)
     /// The device's connections break, and its requests go to another server from now on.

@@ -90,6 +90,9 @@ extension ScenarioParser {
         case "back":
             guard line.take("up", "server") else { throw .invalid(line: nil, "that is 'back up server'") }
             return try alone(.backUp, &line)
+        case "promote":
+            guard line.take("standby") else { throw .invalid(line: nil, "that is 'promote standby' or 'promote standby behind'") }
+            return try alone(.promote(isBehind: line.take("behind")), &line)
         case "restore", "compact":
             guard line.take("server") else { throw .invalid(line: nil, "that is '\(verb) server'") }
             return try alone(verb == "restore" ? .restore : .compact, &line)

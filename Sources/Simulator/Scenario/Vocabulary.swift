@@ -4,6 +4,7 @@ enum Vocabulary {
     static let openings = [
         "seed", "server", "device", "wait", "partition", "unplug", "slow", "heal", "crash", "start", "sleep", "wake", "reconnect", "clear",
         "join", "intercept", "cut", "drop", "duplicate", "delay", "garble", "clock", "disk", "refuse", "expire", "back", "restore",
+        "promote",
         "compact", "settle", "expect", "postpone", "copy", "replace", "servers", "announcements", "grant", "revoke",
     ]
     /// What a device does.

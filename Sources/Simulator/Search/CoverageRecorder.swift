@@ -118,7 +118,7 @@ extension ScenarioEvent {
         case .sleep, .wake, .reconnect: 2
         case .disk(.device, _, _): 3
         case .peers, .roam, .partition, .unplug, .slow, .heal, .intercept, .cutConnections, .messageFault, .refuse, .grant, .revoke: 4
-        case .restore, .drop: 5
+        case .restore, .promote, .drop: 5
         case .compact, .clear, .evict, .replaceDisk: 6
         case .healAll: 7
         case .write, .read, .fetch, .retryRejected, .discardRejected, .serverWrite, .invalidate, .join, .setClock, .backUp, .copyDisk,

@@ -39,7 +39,9 @@ extension ScenarioEvent {
         case .revoke: .revoke(device: device)
         case .expect(let expectation): .expect(expectation.renamed(to: device))
         case .roam(_, let server): .roam(device: device, server: server)
-        case .serverWrite, .invalidate, .crashServer, .crashOneServer, .peers, .backUp, .restore, .compact, .drop, .healAll, .settle: self
+        case .serverWrite, .invalidate, .crashServer, .crashOneServer, .peers, .backUp, .restore, .promote, .compact, .drop, .healAll,
+            .settle:
+            self
         }
     }
 }

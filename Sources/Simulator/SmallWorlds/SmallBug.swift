@@ -42,6 +42,8 @@ package enum SmallBug: String, Hashable, Sendable, CaseIterable {
     case resetDropsOutbox
     /// A reset verifies nothing.
     case trustAfterReset
+    /// A history claims to continue more of the former one than it has.
+    case overstateFork
     /// A response that was on its way when the device was cleared is stored all the same.
     case storeAfterClear
     /// Clearing forgets the memory tier.
@@ -54,7 +56,7 @@ package enum SmallBug: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .storeAfterClear, .clearDiskOnly, .storeOlder, .forgetWatermark, .understateLastWrite, .skipFence: "clears"
         case .inventValue: "documents"
-        case .resetDropsOutbox, .trustAfterReset: "epochs"
+        case .resetDropsOutbox, .trustAfterReset, .overstateFork: "epochs"
         case .joinEarlierRead, .ignoreInvalidation: "reads"
         case .replayMerging: "merges"
         case .stopSending, .forgetNumber, .dropOverlay, .confirmAtSend, .overstateLastWrite: "counters"

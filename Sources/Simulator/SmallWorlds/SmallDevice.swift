@@ -157,6 +157,7 @@ struct SmallDevice {
         case .evicted(let scope, let position):
             forEachUnwritten { key, entry in scope.contains(key) && entry.isKnownOnly(before: position) ? nil : entry }
         case .passFinished(let pass, let position): forEachUnwritten { _, entry in entry.ended(pass, at: position) }
+        case .inherited(let inheritance): forEachUnwritten { _, entry in entry.inherited(inheritance) }
         case .cleared:
             isCleared = true
             if bug != .clearDiskOnly { shown = shown.map { _ in nil } }

@@ -26,7 +26,14 @@ struct SmallHistory: Hashable {
         var outcomes: [Int64: WriteOutcome.Verdict] = [:]
     }
 
+    /// The history that this one continues, up to the fork.
+    struct Lineage: Hashable {
+        var previous: Epoch
+        var fork: Int64
+    }
+
     var epoch: Epoch
+    var lineage: Lineage?
     var head: Int64 = 0
     /// By the keys' numbers, in revision order.
     var versions: [[Version]]

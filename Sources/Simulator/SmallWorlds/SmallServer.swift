@@ -30,6 +30,8 @@ struct SmallServer: Hashable {
         case .backup: next = backup ?? history
         case .same: next = history
         }
+        // A back-up that is restored stands for a promoted standby too, which was that far behind.
+        next.lineage = begin == .backup && next.epoch == history.epoch ? SmallHistory.Lineage(previous: next.epoch, fork: next.head) : nil
         next.epoch = epoch
         history = next
     }
@@ -74,13 +76,23 @@ struct SmallServer: Hashable {
 
     private func problem(_ code: ProblemCode) -> Reply { .problem(Problem(code, ""), cursor: history.cursor, retryAfter: nil) }
 
+    private func epochChanged(_ position: Cursor, _ setup: SmallSetup) -> Reply {
+        var problem = Problem(.epochChanged, "")
+        if let lineage = history.lineage, lineage.previous == position.epoch {
+            let fork = Revision(setup.bug == .overstateFork ? lineage.fork + 1 : lineage.fork) ?? .zero
+            let cursor = Cursor(epoch: history.epoch, revision: min(position.revision, fork))
+            problem.continuation = Problem.Continuation(fork: fork, cursor: cursor)
+        }
+        return .problem(problem, cursor: history.cursor, retryAfter: nil)
+    }
+
     private func changes(_ since: Since, _ wait: Int, _ limit: Int, _ setup: SmallSetup) -> Reply? {
         var start: Int64 = 0
         switch since {
         case .now: return .page(ChangePage(changes: [], cursor: history.cursor, upToDate: true))
         case .start: break
         case .after(let position):
-            guard position.epoch == history.epoch else { return problem(.epochChanged) }
+            guard position.epoch == history.epoch else { return epochChanged(position, setup) }
             guard position.revision.number <= history.head else { return problem(.cursorAhead) }
             start = position.revision.number
         }

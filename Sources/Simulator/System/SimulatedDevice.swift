@@ -203,7 +203,7 @@ enum TouchedKeys {
             case .put(let entry, _): insert(entry.key)
             case .confirm(let revalidation), .withoutValue(let revalidation, _): insert(revalidation.key)
             case .evict(.key(let key), _), .invalidate(.key(let key), _): insert(key)
-            case .evict, .invalidate, .finishPass: self = .all
+            case .evict, .invalidate, .finishPass, .inherit: self = .all
             }
         }
     }

@@ -209,16 +209,32 @@ extension SimulatedSystem {
 
     func restore() throws(Violation) {
         guard let backup = shared.backup else { return }
-        cutActiveRequests()
-        for server in servers { server.die() }
-        shared.unsynced = nil
+        stopServers()
         shared.store = MemoryRecordStore(restoring: backup.store)
         do {
             _ = try GroupCommit.commit(
                 [.rotateEpochs(seed: random()) { _ in }], to: shared.store, at: shared.wall(at: now), editLimit: 1 << 20, room: .max)
         } catch { throw fail(.bounded, nil, "a restored store did not take a new epoch: \(error)") }
-        oracle.restored(backup.point, shared.state.cursor, at: now)
-        recorder?.mark(nil, at: now, "the server is restored from its back-up")
+        beginHistory(backup.point, "the server is restored from its back-up")
+    }
+
+    func promoteStandby(isBehind: Bool) {
+        guard let standby = isBehind ? shared.backup : (shared.store.backup, oracle.position) else { return }
+        stopServers()
+        shared.store = MemoryRecordStore(promoting: standby.store, seed: random())
+        beginHistory(standby.point, isBehind ? "a standby takes over that was behind" : "a standby takes over")
+    }
+
+    private func stopServers() {
+        cutActiveRequests()
+        for server in servers { server.die() }
+        shared.unsynced = nil
+    }
+
+    /// - Parameter point: up to which the history continues another.
+    private func beginHistory(_ point: Oracle.Point, _ text: String) {
+        oracle.restored(point, shared.state.cursor, at: now)
+        recorder?.mark(nil, at: now, text)
         for server in servers { push(.serverStart(server.process), after: 100) }
     }
 }

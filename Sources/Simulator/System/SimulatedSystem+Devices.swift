@@ -150,6 +150,7 @@ extension SimulatedSystem {
         case .invalidated(let scope, let position): device.memory.invalidate(scope, at: position)
         case .evicted(let scope, let position): device.memory.evict(scope, before: position)
         case .passFinished(let pass, let position): device.memory.finishPass(pass, at: position)
+        case .inherited(let inheritance): device.memory.inherit(inheritance)
         case .cleared:
             device.isCleared = true
             if bug != .clearDiskOnly { device.memory.removeAll() }

@@ -56,6 +56,7 @@ extension SimulatedSystem {
         case .revoke(let number): submit(.revocation(device: number, through: devices[number].token))
         case .backUp: backUp()
         case .restore: if !isSendingUnderAnotherName { try restore() }
+        case .promote(let isBehind): if !isSendingUnderAnotherName { promoteStandby(isBehind: isBehind) }
         case .compact: submit(.compaction)
         case .drop: if !isSendingUnderAnotherName { submit(.drop) }
         case .healAll: healAll()
@@ -141,7 +142,7 @@ extension ScenarioEvent {
             .expect(.status(let device, _)):
             device
         case .serverWrite, .invalidate, .setClock(.server, _), .disk(.server, _, _), .start(.server), .crashServer, .crashOneServer, .peers,
-            .backUp, .restore,
+            .backUp, .restore, .promote,
             .compact, .drop,
             .healAll, .settle, .expect(.server):
             nil

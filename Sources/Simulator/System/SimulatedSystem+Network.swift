@@ -67,6 +67,7 @@ extension SimulatedSystem {
         var reply = reply
         if !shared.revoked.isEmpty { checkSession(messages[serial], &reply, isDelivery: isDelivery) }
         var lastWrite = stated.map { bug == .overstateLastWrite ? $0 + 1 : bug == .understateLastWrite ? max(0, $0 - 1) : $0 }
+        if bug == .overstateFork { reply = reply.overstatingFork() }
         let message = messages[serial]
         let server = servers[message.server]
         server.activeRequests.remove(serial)

@@ -44,7 +44,7 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
         case .clocks: "wall clocks set forward or back"
         case .server: "the server killed; its disk full, failing, slow or unsure"
         case .refusals: "503, expired tokens, 401"
-        case .restores: "a restored back-up, a dropped namespace: new epochs"
+        case .restores: "a restored back-up, a promoted standby, a dropped namespace: new epochs"
         case .compaction: "deletes and invalidations forgotten early"
         case .clears: "devices cleared: log-out, another account"
         case .evictions: "disk tiers that evict keys"

@@ -236,7 +236,10 @@ struct WorkloadGenerator {
         case .refusals:
             let (refusal, duration) = (random.pick(ScenarioEvent.Refusal.allCases), duration())
             return .refuse(device: device, refusal, refusal == .tokenExpired ? 0 : duration)
-        case .restores: return random.pick([.backUp, .backUp, .restore, .restore, .drop])
+        case .restores:
+            let event = random.pick([ScenarioEvent.backUp, .backUp, .restore, .promote(isBehind: true), .drop])
+            guard case .promote = event else { return event }
+            return .promote(isBehind: stores.chance(oneIn: 2))
         case .compaction: return .compact
         case .clears: return .clear(device: device)
         case .evictions: return .evict(device: device, key())

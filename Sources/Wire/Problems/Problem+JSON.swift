@@ -18,6 +18,10 @@ extension Problem: WireMessage {
             writer.member("of", needs.of)
             writer.endObject()
         }
+        if let continuation {
+            writer.member("fork", continuation.fork.number)
+            writer.member("cursor", continuation.cursor.description)
+        }
         writer.endObject()
     }
 
@@ -39,6 +43,8 @@ extension Problem: WireMessage {
         var current: Record?
         var expected: Int64?
         var needs: Need?
+        var fork: Revision?
+        var cursor: Cursor?
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
@@ -48,6 +54,8 @@ extension Problem: WireMessage {
             case "current": current = try reader.takeNull() ? nil : try Record(&reader)
             case "expected": expected = try reader.integer()
             case "needs": needs = try Need(&reader)
+            case "fork": fork = Revision(try reader.integer())
+            case "cursor": cursor = try Cursor(try reader.string())
             default: try reader.skip()
             }
         }
@@ -57,6 +65,7 @@ extension Problem: WireMessage {
         let code = ProblemCode(text: text, status: status)
         var problem = Problem(code, detail, status: status, current: current, expected: expected)
         problem.needs = needs
+        if let fork, let cursor { problem.continuation = Continuation(fork: fork, cursor: cursor) }
         return (problem, isOurs)
     }
 }

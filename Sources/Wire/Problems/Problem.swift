@@ -16,6 +16,23 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     public var expected: Int64?
     /// The right that the request lacks.
     public var needs: Need?
+    /// How the reader of another history can continue, if the new one begins with what that history had.
+    public var continuation: Continuation?
+
+    /// The position at which a reader continues in a new history that shares its beginning with the reader's.
+    public struct Continuation: Hashable, Sendable {
+        /// The last revision that both histories have. What the reader knows up to it holds in the new history too; what it knows
+        /// beyond was lost.
+        public var fork: Revision
+        /// The reader's position in the new history, at most at ``fork``.
+        public var cursor: Cursor
+
+        /// A continuation.
+        public init(fork: Revision, cursor: Cursor) {
+            self.fork = fork
+            self.cursor = cursor
+        }
+    }
 
     /// An operation, and the records of which it is to be allowed.
     public struct Need: Hashable, Sendable {

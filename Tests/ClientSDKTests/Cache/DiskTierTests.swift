@@ -162,6 +162,7 @@ import Testing
     @Test(arguments: 0..<20) func itDoesWhatTheRulesSay(_ seed: Int) throws {
         // Given random transactions over few keys, epochs and passes
         var random = SeededGenerator(seed: UInt64(seed))
+        let written = Sample.row(1, "a/1", .put(Sample.json("1")))
         func pick<Element>(_ elements: [Element]) -> Element { elements[Int(random.next() % UInt64(elements.count))] }
         let keys = ["a/1", "a/12", "a/2", "a/é", "a/e\u{301}", "b/1", "b/\u{10FFFF}x"]
         let epochs = [Epoch("e1")!, Epoch("e2")!]
@@ -178,7 +179,7 @@ import Testing
                 verifiedAt: Timestamp(milliseconds: Int64(random.next() % 5_000)))
         }
         func operation() -> EntryOperation {
-            switch random.next() % 11 {
+            switch random.next() % 12 {
             case 0...4: return .put(entry(), onlyIfCached: random.next() % 3 == 0)
             case 5: return .confirm(revalidation())
             case 6: return .withoutValue(revalidation(), keepsValue: random.next() % 2 == 0)
@@ -189,11 +190,19 @@ import Testing
                 ])
                 let position = Sample.cursor(Int64(random.next() % 8), pick(epochs))
                 return random.next() % 3 == 0 ? .evict(scope, before: position) : .invalidate(scope, at: position)
+            case 10:
+                return .inherit(
+                    Inheritance(
+                        previous: pick(epochs), fork: Revision(Int64(random.next() % 8)) ?? .zero, epoch: pick(epochs),
+                        pass: Int64(2 + random.next() % 2), writtenKeys: [written.key]))
             default: return .finishPass(Int64(1 + random.next() % 3), at: Sample.cursor(Int64(random.next() % 8), pick(epochs)))
             }
         }
         let tier = try open()
         var model = VolatileStore(client: Sample.client)
+        // And a write that waits
+        let write = transaction(outbox: [.put(written)])
+        #expect(try tier.apply(write) == model.commit(write))
         for turn in 0..<300 {
             // When both carry them out
             let transaction = transaction(entries: (0..<(1 + random.next() % 4)).map { _ in operation() })

@@ -57,7 +57,7 @@ import Testing
         ),
         "Merger": (["open", "wasRead", "registered", "announced"], ["retry"]),
         "Resetter": (["clear", "storm"], ["reset", "retry"]),
-        "Reset": (["epoch", "forgets"], ["notBefore"]),
+        "Reset": (["epoch", "forgets"], ["lineage", "notBefore"]),
         "StoreBinding": (["store"], []),
         "Reachability": (["lostAt", "last", "trouble", "lasts"], []),
         "Retry": (["backoff", "needsFreshToken"], ["notBefore"]),

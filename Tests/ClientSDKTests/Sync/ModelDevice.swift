@@ -44,6 +44,9 @@ struct ModelDevice {
     /// The disk must not be read, since a clear is on its way.
     var isCleared = false
 
+    /// Whether the question where the device continues in a new history is answered at once: nowhere.
+    var declinesToContinue = false
+
     var isTraced = false
 
     private func brief(_ value: some Any) -> String {
@@ -84,6 +87,15 @@ struct ModelDevice {
             if isTraced { print("    \(brief(action))") }
             carryOut(action)
         }
+        if declinesToContinue, let question = continuationRequest {
+            reply(question.id, .problem(Problem(.epochChanged, "another"), cursor: nil, retryAfter: nil))
+        }
+    }
+
+    /// The request that asks where the device continues in a new history.
+    var continuationRequest: RequestDescription? {
+        guard machine.inspection.isResetting else { return nil }
+        return open.first { if case .changes(.after, _, 0, 1, nil) = $0.kind { true } else { false } }
     }
 
     mutating func start() {
@@ -147,6 +159,8 @@ struct ModelDevice {
                 shown[key]?.entry = view.entry?.ended(pass, at: position)
                 if shown[key]?.entry == nil { shown[key] = nil }
             }
+        case .inherited(let inheritance):
+            for (key, view) in shown { shown[key]?.entry = view.entry?.inherited(inheritance) }
         case .cleared:
             shown = [:]
             isCleared = true

@@ -35,6 +35,8 @@ struct ModelServer {
     }
 
     var epoch: Epoch
+    /// The history that this one continues up to a revision.
+    var lineage: (previous: Epoch, fork: Int64)?
     var head: Int64 = 0
     var records: [RecordKey: Stored] = [:]
     /// Invalidations of single keys and sweeps.
@@ -120,7 +122,14 @@ struct ModelServer {
         case .now: return .page(ChangePage(changes: [], cursor: cursor, upToDate: true))
         case .start: break
         case .after(let position):
-            guard position.epoch == epoch else { return .problem(Problem(.epochChanged, "another epoch"), cursor: cursor, retryAfter: nil) }
+            guard position.epoch == epoch else {
+                var problem = Problem(.epochChanged, "another epoch")
+                if let lineage, lineage.previous == position.epoch, origin == nil, let fork = Revision(lineage.fork) {
+                    let cursor = Cursor(epoch: epoch, revision: min(position.revision, fork))
+                    problem.continuation = Problem.Continuation(fork: fork, cursor: cursor)
+                }
+                return .problem(problem, cursor: cursor, retryAfter: nil)
+            }
             guard position.revision.number <= head else {
                 return .problem(Problem(.cursorAhead, "ahead"), cursor: cursor, retryAfter: nil)
             }

@@ -285,6 +285,7 @@ struct RandomWalk {
             // A back-up of the current state is restored: all decided writes stay, and the history is another.
             break
         }
+        server.lineage = server.epoch != fresh && below(2) == 0 ? (server.epoch, server.head) : nil
         server.epoch = fresh
         // The old state may come back.
         if below(2) == 0 { backups.append(old) }

@@ -18,6 +18,7 @@ struct Scene {
         settings.filter = filter
         configure(&settings)
         device = ModelDevice(settings)
+        device.declinesToContinue = true
         device.start()
     }
 

@@ -212,4 +212,27 @@ import Testing
             #expect(refusal.problem(for: foreign, in: state).status == 410)
         }
     }
+
+    @Test("a history that continues another states where its readers go on, and no other history does")
+    func readersOfAnEarlierHistoryContinue() throws {
+        // Given
+        let before = MemoryRecordStore(seed: 1)
+        let fixture = try StoreFixture(over: before)
+        for number in 1...3 { try fixture.put("a/\(number)", "1") }
+        let old = try fixture.cursor(3)
+        // When
+        let promoted = MemoryRecordStore(promoting: before.backup, seed: 2)
+        let state = promoted.state(of: fixture.namespace)
+        // Then
+        func continuation(_ revision: Int64, _ epoch: Epoch = old.epoch, origin: Revision? = nil) -> Problem.Continuation? {
+            let cursor = Cursor(epoch: epoch, revision: Revision(revision) ?? .zero, origin: origin)
+            return CursorRefusal.epochChanged.problem(for: cursor, in: state).continuation
+        }
+        #expect(state.epoch != old.epoch && state.head == old.revision)
+        #expect(continuation(2)?.cursor == Cursor(epoch: state.epoch, revision: try #require(Revision(2))))
+        #expect(continuation(2)?.fork == old.revision)
+        #expect(continuation(5)?.cursor == state.cursor)
+        #expect(continuation(2, try #require(Epoch("foreign"))) == nil)
+        #expect(continuation(2, origin: Revision(3)) == nil)
+    }
 }

@@ -74,7 +74,7 @@ extension EntryOperation {
     var leavesWorkToRefresh: Bool {
         switch self {
         case .withoutValue, .invalidate: true
-        case .put, .confirm, .evict, .finishPass: false
+        case .put, .confirm, .evict, .finishPass, .inherit: false
         }
     }
 
@@ -100,6 +100,7 @@ extension EntryOperation {
             stored.invalidate(at: position)
             return stored
         case .finishPass(let pass, let position): return stored?.ended(pass, at: position)
+        case .inherit(let inheritance): return stored?.inherited(inheritance)
         }
     }
 }

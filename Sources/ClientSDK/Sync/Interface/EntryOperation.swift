@@ -23,4 +23,6 @@ package enum EntryOperation: Hashable, Sendable {
     /// feed continues from `at`, so it reports every later change. For a reader of a part, `at` has the greatest revision: see
     /// ``UnreadableRecords``.
     case finishPass(Int64, at: Cursor)
+    /// Takes the rows that the histories share into the one that continues the other (``Entry/inherited(_:)``).
+    case inherit(Inheritance)
 }

@@ -22,6 +22,8 @@ package enum Publication: Hashable, Sendable {
     /// tier any more, and the others have this pass (``Entry/ended(_:at:)``); except for keys with pending writes,
     /// which follow as separate views.
     case passFinished(Int64, at: Cursor)
+    /// Entries of a past history are of the one that continues it (``Entry/inherited(_:)``).
+    case inherited(Inheritance)
     /// All tiers are empty. Published immediately for `clear`, before the disk has done it: until that transaction is
     /// committed, the disk must not be read for users.
     case cleared

@@ -43,4 +43,9 @@ extension Reply {
         case .tooLarge, .failure, .garbage: nil
         }
     }
+
+    /// How a device continues that asked for changes after a position of another history, where the response states it.
+    var continuation: Problem.Continuation? {
+        if case .problem(let problem, _, _) = self, problem.code == .epochChanged { problem.continuation } else { nil }
+    }
 }

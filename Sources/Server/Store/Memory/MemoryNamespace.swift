@@ -105,6 +105,13 @@ extension MemoryNamespace {
     func setEpoch(_ epoch: Epoch) {
         noteState()
         state.epoch = epoch
+        state.lineage = nil
+    }
+
+    /// Begins another epoch, with everything that the present one has.
+    func continueHistory(in epoch: Epoch) {
+        state.lineage = Lineage(previous: state.epoch, fork: state.head)
+        state.epoch = epoch
     }
 
     func nextRevision() throws -> Revision {

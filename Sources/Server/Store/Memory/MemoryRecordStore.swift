@@ -20,6 +20,12 @@ package final class MemoryRecordStore: RecordStore {
     /// Creates a store with the content of another when the back-up was made, its epochs included.
     package init(restoring backup: Backup) { content = Mutex(MemoryRecordTransaction(backup.image)) }
 
+    /// Creates a store as a standby is after its promotion, which had received everything up to the back-up: with its content, in new
+    /// epochs that continue its own. `seed` is random.
+    package init(promoting backup: Backup, seed: UInt64) {
+        content = Mutex(MemoryRecordTransaction(promoting: backup.image, seed: seed))
+    }
+
     package func transaction<Result: Sendable>(
         touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
     ) throws -> Result {

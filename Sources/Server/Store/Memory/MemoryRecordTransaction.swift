@@ -33,6 +33,13 @@ final class MemoryRecordTransaction: RecordTransaction {
         access = image.access
     }
 
+    /// Creates the content of a promoted standby: that of the image, in new epochs.
+    convenience init(promoting image: Image, seed: UInt64) {
+        self.init(image)
+        source = EpochSource(seed: seed)
+        for namespace in namespaces.values { namespace.continueHistory(in: unmade(namespace.name).epoch) }
+    }
+
     /// The namespace of this name; `nil` for one that no write has made yet.
     func made(_ name: Namespace) -> MemoryNamespace? { namespaces[name] }
 

@@ -84,6 +84,14 @@ extension Scenario.Server {
     /// Restores the last back-up, with a new epoch. Without a back-up, nothing happens.
     public func restore(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .restore } }
 
+    /// Promotes a standby, whose new epoch continues the former one.
+    ///
+    /// - Parameter isBehind: whether the standby has only what the last back-up has, so that later writes are lost; without a back-up,
+    ///   nothing happens then.
+    public func promoteStandby(isBehind: Bool = false, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .promote(isBehind: isBehind) }
+    }
+
     /// Forgets all deletes and invalidations.
     public func compact(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .compact } }
 

@@ -99,9 +99,9 @@ extension Turn {
 extension [Effect] {
     var inputs: [QueuedInput] { compactMap { if case .store(let input) = $0 { input } else { nil } } }
     /// The histories that resets lead to.
-    var resets: [Epoch?] { compactMap { if case .reset(let epoch, _, _) = $0 { .some(epoch) } else { nil } } }
+    var resets: [Epoch?] { compactMap { if case .reset(let epoch, _, _, _) = $0 { .some(epoch) } else { nil } } }
     /// Whether a reset demands that the entries go.
-    var forgets: Bool { contains { if case .reset(_, true, _) = $0 { true } else { false } } }
+    var forgets: Bool { contains { if case .reset(_, true, _, _) = $0 { true } else { false } } }
     var regainsContact: Bool { contains { if case .regainedContact = $0 { true } else { false } } }
     var reachesServer: Bool { contains { if case .reachedServer = $0 { true } else { false } } }
 }

@@ -14,19 +14,19 @@ import Testing
         var resetter = Resetter()
         var turn = PartSupport.turn(at: 1_000)
         // When
-        resetter.add(Epoch("b"), forgets: false, &turn)
+        resetter.add(Epoch("b"), forgets: false, .none, &turn)
         // Then
         #expect(resetter.dueReset(turn)?.epoch == Epoch("b"))
         resetter.resetStored()
         // When
-        resetter.add(Epoch("c"), forgets: false, &turn)
+        resetter.add(Epoch("c"), forgets: false, .none, &turn)
         // Then
         #expect(resetter.dueReset(turn) == nil && resetter.isUnderWay)
         #expect(resetter.dueReset(PartSupport.turn(at: resetter.deadline ?? 0)) != nil)
         // When
         resetter.resetStored()
         resetter.calm()
-        resetter.add(Epoch("d"), forgets: false, &turn)
+        resetter.add(Epoch("d"), forgets: false, .none, &turn)
         // Then
         #expect(resetter.dueReset(turn) != nil)
     }
@@ -36,7 +36,7 @@ import Testing
         // Given
         var resetter = Resetter()
         var turn = PartSupport.turn()
-        resetter.add(nil, forgets: false, &turn)
+        resetter.add(nil, forgets: false, .none, &turn)
         // When
         #expect(resetter.add(try clear(1), after: 0) == nil)
         // Then
@@ -54,5 +54,52 @@ import Testing
         _ = resetter.add(try clear(1), after: 0)
         resetter.notStored(&turn)
         #expect(resetter.dueClear(turn) == nil && resetter.dueClear(PartSupport.turn(at: resetter.deadline ?? 0)) != nil)
+    }
+
+    @Test("a reset to another history waits for the answer where the device continues, and asks again after a lost connection")
+    func asksWhereToContinue() throws {
+        // Given
+        var (resetter, requests, turn) = (Resetter(), RequestTable(), PartSupport.turn())
+        resetter.add(Epoch("b"), forgets: false, .unknown, &turn)
+        #expect(resetter.dueReset(turn) == nil)
+        // When
+        resetter.advance(PartSupport.state(at: 10), &requests, &turn)
+        resetter.advance(PartSupport.state(at: 10), &requests, &turn)
+        // Then
+        #expect(turn.sent.count == 1)
+        guard case .changes(.after(Scene.position(10)), _, 0, 1, nil)? = turn.sent.first?.kind else {
+            Issue.record("not asked")
+            return
+        }
+        #expect(resetter.dueReset(turn) == nil)
+        // When
+        resetter.released()
+        resetter.advance(PartSupport.state(at: 10), &requests, &turn)
+        // Then
+        #expect(turn.sent.count == 2)
+        // When
+        var problem = Problem(.epochChanged, "another")
+        let continuation = Problem.Continuation(fork: Scene.revision(12), cursor: Scene.position(10, "b"))
+        problem.continuation = continuation
+        resetter.take(.problem(problem, cursor: nil, retryAfter: nil))
+        // Then
+        #expect(resetter.dueReset(turn)?.lineage == .continues(continuation))
+    }
+
+    @Test(
+        "whatever else the server answers, the whole cache is verified",
+        arguments: [
+            Reply.failure(.interrupted("broken")), .garbage("a page"), .noChange(Scene.position(10)),
+            .problem(Problem(.epochChanged, "another"), cursor: nil, retryAfter: nil),
+        ])
+    func verifiesEverything(_ reply: Reply) {
+        // Given
+        var (resetter, requests, turn) = (Resetter(), RequestTable(), PartSupport.turn())
+        resetter.add(Epoch("b"), forgets: false, .unknown, &turn)
+        resetter.advance(PartSupport.state(at: 10), &requests, &turn)
+        // When
+        resetter.take(reply)
+        // Then
+        #expect(resetter.dueReset(turn)?.lineage == Resetter.Lineage.none)
     }
 }

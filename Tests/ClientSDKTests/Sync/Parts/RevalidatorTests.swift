@@ -13,8 +13,14 @@ import Testing
         /// Writes of the device that may have been sent.
         var rows: [OutboxRow] = []
         var uptime: Int64 = 1_000
+        var following = SyncSettings.Following.cachedKeys
 
-        var turn: Turn { PartSupport.turn(at: uptime) { $0.revalidationKeys = 2 } }
+        var turn: Turn {
+            PartSupport.turn(at: uptime) {
+                $0.revalidationKeys = 2
+                $0.following = following
+            }
+        }
         var rule: WatermarkRule { PartSupport.rule(state, rows) }
 
         /// What the verifier asks of the disk or of the server now.
@@ -154,6 +160,18 @@ import Testing
             _ = revalidation.ask()
         }
         #expect(revalidation.revalidator.isWaiting(for: CachedKeyQuery(.before(pass: 1), after: Scene.key("c/3"), limit: 2)))
+    }
+
+    @Test("a copy of everything that cannot verify a record is read again from the start")
+    func tooLargeForCopy() {
+        // Given
+        var revalidation = RevalidationPhase(following: .everything)
+        _ = revalidation.ask()
+        _ = revalidation.load(held("c/1", 3))
+        // When
+        let effects = revalidation.take(.tooLarge("large"))
+        // Then
+        #expect(effects.resets == [Epoch("a")])
     }
 
     @Test("only a record of this history is compared by its revision")
