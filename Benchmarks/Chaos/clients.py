@@ -8,8 +8,8 @@ import time
 
 
 class Reply:
-    def __init__(self, status, cursor, body, retry):
-        self.status, self.cursor, self.body, self.retry = status, cursor, body, retry
+    def __init__(self, status, cursor, body, retry, tag):
+        self.status, self.cursor, self.body, self.retry, self.tag = status, cursor, body, retry, tag
 
     @property
     def problem(self): return str(self.body.get("type", "")).rsplit(":", 1)[-1] if isinstance(self.body, dict) else ""
@@ -23,7 +23,9 @@ def ask(port, method, path, body=None, timeout=8, fields=None):
         connection.request(method, path, None if body is None else json.dumps(body), fields)
         response = connection.getresponse()
         data = response.read()
-        return Reply(response.status, response.headers.get("Freshet-Cursor"), json.loads(data) if data else None, response.headers.get("Retry-After"))
+        fields = response.headers
+        body = json.loads(data) if data else None
+        return Reply(response.status, fields.get("Freshet-Cursor"), body, fields.get("Retry-After"), fields.get("ETag"))
     except (OSError, http.client.HTTPException, ValueError):
         return None
     finally:
@@ -218,12 +220,33 @@ class Follower(Client):
             return self.pause(reply)
         if reply.status == 410:
             self.history.count(f"polls answered {reply.problem}")
-            self.cursor, self.table, self.is_live = "0", {}, False
+            self.is_live = False
+            if not self.inherit():
+                self.cursor, self.table = "0", {}
             return
         if reply.status not in (200, 204):
             self.history.fail(f"{self.client}: {reply.status} {reply.body}")
             return self.pause(reply)
         self.take(reply, began)
+
+    def inherit(self):
+        """Continues in a history that begins with what the former one had, and reads what it has lost. Whether it can."""
+        reply = ask(self.server.port, "GET", f"/v1/shop/changes?since={self.cursor}&wait=0")
+        if reply is None or reply.status != 410 or "fork" not in reply.body:
+            return False
+        fork, cursor = reply.body["fork"], reply.body["cursor"]
+        for key in [key for key, (revision, _) in self.table.items() if revision > fork]:
+            found = ask(self.server.port, "GET", f"/v1/shop/records/{key}")
+            if found is None or found.status not in (200, 404) or position(found.cursor)[0] != position(cursor)[0]:
+                return False
+            if found.status == 200:
+                self.table[key] = (int(found.tag.strip('"').split("-")[1]), found.body)
+            else:
+                del self.table[key]
+            self.history.count("lost records read again")
+        self.cursor = cursor
+        self.history.count("followers that continued in a new history")
+        return True
 
     def take(self, reply, began):
         epoch, revision = position(reply.cursor)

@@ -13,6 +13,10 @@ extension PostgreSQLRecordStore {
             var page = try Self.page(query, after: after, in: namespace, connection)
             let header = try SnapshotHeader(namespace, query.client, page)
             switch header.namespace.start(of: query) {
+            case .refused(.epochChanged):
+                var refused = header.bare(ChangeQueryResult.refused(.epochChanged))
+                refused.state.lineage = try Self.lineage(of: namespace, header.row, connection)
+                return .complete(refused)
             case .refused(let refusal): return .complete(header.bare(.refused(refusal)))
             case .read(let start, let origin):
                 var scan = ChangeScan(query: query, state: header.namespace, after: start, origin: origin)
@@ -29,6 +33,18 @@ extension PostgreSQLRecordStore {
                 }
             }
         }
+    }
+
+    /// How the namespace's history began. The statement has a later snapshot than the row, whose epoch must still be the present one.
+    private static func lineage(of namespace: Namespace, _ row: NamespaceRow, _ connection: Connection) throws -> Lineage? {
+        var parameters = Parameters()
+        parameters.add(namespace.name)
+        let found = try connection.run(.lineage, parameters, by: .patient)
+        guard found.count == 1 else { return nil }
+        let seed = try found.int64(0, 0)
+        guard EpochRule(seed: seed, token: try found.int64(0, 1)).epoch(row.base) == row.state.epoch else { return nil }
+        let previous = EpochRule(seed: seed, token: try found.int64(0, 2)).epoch(row.base)
+        return Lineage(previous: previous, fork: found.isNull(0, 3) ? .zero : try Revision(found, 0, 3))
     }
 
     /// The most rows that one statement reads.

@@ -189,21 +189,21 @@ extension PostgreSQLRecordStore {
 
 /// The first row of an answer: the namespace, and the last write of a client.
 struct SnapshotHeader: Sendable {
-    private let state: NamespaceState
+    let row: NamespaceRow
     private let lastWrite: Int64?
 
     /// - Parameter hasClient: whether the client's last write is in the column after the namespace.
     init(_ namespace: Namespace, _ client: ClientIdentifier?, _ rows: QueryResult, hasClient: Bool = true) throws {
-        state = try NamespaceRow(namespace, rows, 0).state
+        row = try NamespaceRow(namespace, rows, 0)
         lastWrite = client == nil || !hasClient ? nil : try rows.optionalInt64(0, NamespaceRow.columns) ?? 0
     }
 
-    func snapshot<Value>(_ value: Value) -> Snapshot<Value> { Snapshot(value, state, lastWrite: lastWrite) }
+    func snapshot<Value>(_ value: Value) -> Snapshot<Value> { Snapshot(value, namespace, lastWrite: lastWrite) }
 
-    var namespace: NamespaceState { state }
+    var namespace: NamespaceState { row.state }
 
     /// A snapshot that states no client's last write.
-    func bare<Value>(_ value: Value) -> Snapshot<Value> { Snapshot(value, state) }
+    func bare<Value>(_ value: Value) -> Snapshot<Value> { Snapshot(value, namespace) }
 }
 
 extension Deadline {

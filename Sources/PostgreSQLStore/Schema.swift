@@ -6,7 +6,7 @@ internal import FreshetWire
 /// The tables of the store, and the steps that bring a database of any earlier version up to date.
 enum Schema {
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [StaticString] = [first, second]
+    static let steps: [StaticString] = [first, second, third]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -165,6 +165,15 @@ enum Schema {
     ///   token shows that it has: ``Statement/transactionStatus``. A clean restart keeps the row.
     private static let second: StaticString = """
         CREATE UNLOGGED TABLE freshet.incarnation(one boolean PRIMARY KEY DEFAULT true CHECK (one), token bigint NOT NULL);
+        """
+
+    /// - `store`: `continued` is the token before `continuing`. As long as that is the store's token, everything that the store had
+    ///   when it was renewed was there under the token before: a promotion takes away the end of a history and changes nothing else.
+    /// - `namespace`: `token` is the store's at the last change of `head`, and `fork` is the head when it became that one. NULL: none since
+    ///   before this version.
+    private static let third: StaticString = """
+        ALTER TABLE freshet.store ADD continued bigint, ADD continuing bigint;
+        ALTER TABLE freshet.namespace ADD token bigint, ADD fork bigint;
         """
 }
 #endif

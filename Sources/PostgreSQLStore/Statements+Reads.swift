@@ -136,6 +136,15 @@ extension Statement {
         ) r
         """)
 
+    /// Where the present history of a namespace leaves the one before; no row if nothing is known of it.
+    static let lineage = Statement(
+        "lineage",
+        """
+        SELECT s.seed, s.token, s.continued, CASE WHEN n.token = s.token THEN n.fork ELSE n.head END
+        FROM freshet.store s LEFT JOIN freshet.namespace n ON n.name = $1::text
+        WHERE s.continuing = s.token AND s.continued IS NOT NULL
+        """)
+
     static let namespaces = Statement("namespaces", "SELECT name FROM freshet.namespace ORDER BY name LIMIT $1::bigint")
 
     static let totals = Statement(

@@ -45,9 +45,13 @@ extension Statement {
     static let beginIncarnation = Statement(
         "begin_incarnation", "INSERT INTO freshet.incarnation(token) VALUES ($1::bigint) ON CONFLICT DO NOTHING")
     static let lockStoreRow = Statement("lock_store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store FOR UPDATE")
+    /// A later timeline of the same cluster begins with a part of the earlier one. Of another cluster nothing is known.
     static let renewToken = Statement(
         "renew_token",
-        "UPDATE freshet.store SET token = $1::bigint, system = $2::bigint, timeline = $3::bigint, ordinal = ordinal + 1")
+        """
+        UPDATE freshet.store SET token = $1::bigint, system = $2::bigint, timeline = $3::bigint, ordinal = ordinal + 1,
+            continued = CASE WHEN system = $2::bigint AND timeline < $3::bigint THEN token END, continuing = $1::bigint
+        """)
 
     /// Whether a transaction was committed: `committed`, `aborted`, `in progress`, or NULL if it is too old to say; and the token of
     /// the incarnation. After a crash PostgreSQL gives the numbers again that no record on its disk names, so `committed` may be said

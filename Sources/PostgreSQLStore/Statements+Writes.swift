@@ -188,12 +188,14 @@ extension Statement {
     static let putNamespaces = Statement(
         "put_namespaces",
         """
-        UPDATE freshet.namespace n SET head = d.head, records = d.records, bytes = d.bytes, tombstones = d.tombstones, clients = d.clients,
+        UPDATE freshet.namespace n SET token = s.token, fork = CASE WHEN n.token = s.token THEN n.fork ELSE n.head END,
+            head = d.head, records = d.records, bytes = d.bytes, tombstones = d.tombstones, clients = d.clients,
             invalidations = n.invalidations + d.invalidations, outcomes = n.outcomes + d.outcomes,
             outcome_bytes = n.outcome_bytes + d.outcome_bytes
         FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
             $9::bigint[])
             AS d(id, head, records, bytes, tombstones, clients, invalidations, outcomes, outcome_bytes)
+        CROSS JOIN freshet.store s
         WHERE n.id = d.id
         """)
 }

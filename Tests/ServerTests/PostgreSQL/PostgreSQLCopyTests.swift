@@ -206,7 +206,7 @@ struct PostgreSQLCopyTests {
         #expect(try postgreSQL().value("a/1") == "7")
         // Given a newer schema
         try database.cluster.query("UPDATE freshet.store SET schema = 99", in: database.name)
-        let newer = StoreError.newerSchema(path: path, found: 99, known: 2)
+        let newer = StoreError.newerSchema(path: path, found: 99, known: 3)
         #expect(throws: newer) { try StoreCopy.run(from: end("a"), to: end()) }
         #expect(throws: newer) { try StoreCopy.run(from: end(), to: end("b")) }
     }

@@ -221,6 +221,47 @@ struct PostgreSQLRecordStoreTests {
         #expect(try first.state(of: namespace).epoch == state.epoch)
     }
 
+    @Test("after a promotion the store states up to where the new history has what the old one had")
+    func promotionContinuesTheHistory() throws {
+        // Given
+        let first = try open()
+        for _ in 1...3 { _ = try first.put("a/1", in: namespace) }
+        let (old, unmade) = (try first.state(of: namespace), try first.state(of: Namespace("other")))
+        func continuation(_ store: PostgreSQLRecordStore, _ state: NamespaceState, _ revision: Int64, in namespace: Namespace) throws
+            -> Problem.Continuation?
+        {
+            let cursor = Cursor(epoch: state.epoch, revision: try #require(Revision(revision)))
+            let answer = try store.changes(ChangeQuery(since: .after(cursor)), in: namespace)
+            guard case .refused(let refusal) = answer.value else { return nil }
+            return refusal.problem(for: cursor, in: answer.state).continuation
+        }
+        // When: as at a promoted standby, the row was last written on an earlier timeline.
+        try database.cluster.query("UPDATE freshet.store SET timeline = timeline - 1", in: database.name)
+        let second = try open(seed: 99)
+        // Then, before and after the first write
+        let epoch = try second.state(of: namespace).epoch
+        let (two, fork) = (try #require(Revision(2)), try #require(Revision(3)))
+        for _ in 1...2 {
+            let found = try continuation(second, old, 2, in: namespace)
+            #expect(found?.fork == fork && found?.cursor == Cursor(epoch: epoch, revision: two))
+            #expect(try continuation(second, old, 9, in: namespace)?.cursor == Cursor(epoch: epoch, revision: fork))
+            _ = try second.put("a/1", in: namespace)
+        }
+        // A namespace without writes has lost none.
+        #expect(try continuation(second, unmade, 0, in: Namespace("other"))?.fork == .zero)
+        // When a back-up is restored that begins no timeline
+        try second.transaction { try $0.rotateEpochs(seed: 5) }
+        // Then nothing is known, neither of the history before nor of the one before that
+        for state in [old, try second.state(of: namespace)] { #expect(try continuation(second, state, 2, in: namespace) == nil) }
+        let restored = try second.state(of: namespace)
+        // When another standby is promoted
+        try database.cluster.query("UPDATE freshet.store SET timeline = timeline - 1", in: database.name)
+        let third = try open(seed: 100)
+        // Then it continues the last history, and no earlier one
+        #expect(try continuation(third, restored, 4, in: namespace)?.fork == restored.head)
+        #expect(try continuation(third, old, 2, in: namespace) == nil)
+    }
+
     @Test func aServerWithAnEarlierStateIsNotUsed() throws {
         // Given
         let store = try open()
