@@ -1,7 +1,11 @@
 internal import CFreshetCurl
 internal import Glibc
 
-/// An easy handle of libcurl with the buffer of its error text; pooled and accessed only by the curl thread.
+/// An easy handle of libcurl with the buffer of its error text; accessed only by the curl thread.
+///
+/// A handle serves one transfer. Before version 8.1 libcurl keeps a pointer into the freed header of a handle's earlier
+/// transfer, and follows it if the next header begins with a folded line: <https://github.com/curl/curl/issues/11101>.
+/// Connections belong to the multi handle, so they are reused nevertheless.
 final class EasyHandle {
     let handle: UnsafeMutableRawPointer
     /// libcurl writes here while a transfer runs, so it must stay in place as long as the handle.
@@ -13,6 +17,7 @@ final class EasyHandle {
         self.handle = handle
         errorText = .allocate(capacity: Int(freshet_error_size))
         errorText.initialize(repeating: 0, count: Int(freshet_error_size))
+        _ = freshet_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
     }
 
     deinit {
@@ -32,13 +37,6 @@ final class EasyHandle {
     func errorText(for code: CURLcode) -> String {
         let text = String(cString: errorText)
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
-    }
-
-    /// Resets all options and keeps the resources that are expensive to make again.
-    func reset() {
-        curl_easy_reset(handle)
-        errorText.update(repeating: 0, count: Int(freshet_error_size))
-        _ = freshet_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
     }
 
     func set(_ option: CURLoption, _ value: Int) throws(TransportError) {

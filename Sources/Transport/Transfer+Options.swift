@@ -4,7 +4,6 @@ internal import HTTPTypes
 extension Transfer {
     /// Sets libcurl's options for the request. Their meaning: <https://curl.se/libcurl/c/curl_easy_setopt.html>.
     func configure(_ configuration: CurlTransport.Configuration) throws(TransportError) {
-        easy.reset()
         try protectCredentials(configuration)
         // The rule has decided, so libcurl must not read the environment.
         proxy = configuration.unixSocket == nil ? configuration.proxies.proxy(for: request.url) : nil

@@ -6,7 +6,6 @@ final class TransferTable {
     private let configuration: CurlTransport.Configuration
     /// Holds each transfer for as long as libcurl knows its address.
     private var transfers: [UInt64: Transfer] = [:]
-    private var idleHandles: [EasyHandle] = []
 
     init(multi: UnsafeMutableRawPointer, configuration: CurlTransport.Configuration) {
         self.multi = multi
@@ -19,7 +18,7 @@ final class TransferTable {
     func begin(
         _ id: UInt64, _ request: HTTPRequestDescription, _ completion: @escaping Transfer.Completion
     ) throws(TransportError) {
-        guard let easy = idleHandles.popLast() ?? EasyHandle() else {
+        guard let easy = EasyHandle() else {
             throw .failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue), "no memory for a request")
         }
         let transfer = Transfer(id: id, request: request, easy: easy, completion: completion)
@@ -66,10 +65,6 @@ final class TransferTable {
         curl_multi_remove_handle(multi, transfer.easy.handle)
         // libcurl does not use the transfer any more, so it may be released.
         transfers[transfer.id] = nil
-        if idleHandles.count < configuration.maximumConnections {
-            transfer.easy.reset()
-            idleHandles.append(transfer.easy)
-        }
         transfer.completion(outcome)
     }
 }
