@@ -7,7 +7,7 @@ package struct HTTPRequestDescription: Sendable {
     /// The absolute URL, percent-encoded; its path is sent unchanged, including dot segments.
     package var url: String
     package var fields: HTTPFields
-    /// `nil` for a request without content; an empty array sends `Content-Length: 0`.
+    /// `nil` for a request without content; an empty array sends `Content-Length: 0`. A `HEAD` has none.
     package var body: [UInt8]?
     /// From the start to the last byte, connecting included. Zero and less mean at once.
     package var timeout: Duration

@@ -19,12 +19,12 @@ extension Transfer {
         try easy.set(CURLOPT_HTTP_VERSION, configuration.allowsHTTP2 ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
         // A redirect is a response: the code that follows redirects decides which fields the next host gets.
         try easy.set(CURLOPT_FOLLOWLOCATION, 0)
+        // The header callback gets the origin's header alone, and not the proxy's answer to CONNECT.
+        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         try setTimes(configuration)
         try setTrust(configuration.tls)
         try setContent()
         try setFields(configuration)
-        // An announced length is refused before the content; otherwise the callback refuses it.
-        try easy.set(CURLOPT_MAXFILESIZE_LARGE, offset: max(1, request.maximumResponseSize))
         let context = Unmanaged.passUnretained(self).toOpaque()
         try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             Transfer.deliver(bytes, size * count, context) { $0.receive(body: $1) }
@@ -75,7 +75,11 @@ extension Transfer {
     }
 
     private func setContent() throws(TransportError) {
-        if let body = request.body {
+        if request.method == .head {
+            // libcurl would send a POST.
+            guard request.body?.isEmpty ?? true else { throw .invalidRequest("a HEAD request has no content") }
+            try easy.set(CURLOPT_NOBODY, 1)
+        } else if let body = request.body {
             try easy.set(CURLOPT_POST, 1)
             // The size comes first: without it libcurl would search for a zero byte.
             try easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
@@ -84,8 +88,6 @@ extension Transfer {
                     ?? freshet_setopt_text(easy.handle, CURLOPT_COPYPOSTFIELDS, "")
             }
             try easy.check(code)
-        } else if request.method == .head {
-            try easy.set(CURLOPT_NOBODY, 1)
         } else {
             try easy.set(CURLOPT_HTTPGET, 1)
         }

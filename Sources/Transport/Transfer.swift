@@ -11,6 +11,9 @@ final class Transfer {
 
     /// Far above the needs of any server, so that a hostile one cannot fill the memory with fields.
     static let maximumHeaderSize = 256 << 10
+    /// The most fields of a header. `HTTPFields` traps at 65,535, which also bounds the fields of two headers that a cache
+    /// combines.
+    static let maximumFieldCount = 4_096
 
     let id: UInt64
     let request: HTTPRequestDescription
@@ -24,11 +27,15 @@ final class Transfer {
 
     private var fields: HTTPFields = [:]
     private var headerSize = 0
-    /// Whether the header has ended. libcurl passes trailers to the same callback after the content.
-    private var isHeaderComplete = false
+    private var expectedLine = HeaderLine.status
+    /// The latest field, which folded lines may continue (RFC 9112 §5.2).
+    private var openField: (name: HTTPField.Name, value: [UInt8])?
     private var body: [UInt8] = []
     /// Why a callback refused to continue, which libcurl itself can only report as a write error.
     private var refusal: TransportError?
+
+    /// The kind of the next line from libcurl, which passes trailers to the same callback after the content.
+    private enum HeaderLine { case status, field, trailer }
 
     init(id: UInt64, request: HTTPRequestDescription, easy: EasyHandle, completion: @escaping Completion) {
         self.id = id
@@ -46,7 +53,10 @@ final class Transfer {
             return .failure(
                 TransportError(code, text: easy.errorText(for: code), limit: request.maximumResponseSize, proxy: proxy?.description))
         }
-        return .success(HTTPReply(status: easy.responseCode, fields: fields, body: body, proxy: proxy?.description))
+        let status = easy.responseCode
+        // libcurl accepts any number after `HTTP/2`, also over a connection of HTTP/1.1.
+        guard (100...999).contains(status) else { return .failure(.malformedResponse("its status is \(status)")) }
+        return .success(HTTPReply(status: status, fields: fields, body: body, proxy: proxy?.description))
     }
 
     /// - Returns: whether to continue.
@@ -67,25 +77,67 @@ final class Transfer {
             refusal = .malformedResponse("its header has more than \(Self.maximumHeaderSize) bytes")
             return false
         }
-        if line.starts(with: "HTTP/".utf8) {
+        switch expectedLine {
+        case .status:
             fields = [:]
-            isHeaderComplete = false
-            body.removeAll(keepingCapacity: true)
+            expectedLine = .field
             return true
-        }
+        case .field: break
         // Trailers may not state what the header may (RFC 9110 §6.5.1).
-        guard !isHeaderComplete else { return true }
-        if line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) {
-            isHeaderComplete = true
+        case .trailer: return true
+        }
+        if line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) { return endHeader() }
+        if let first = line.first, first.isBlank {
+            openField?.value.append(0x20)
+            openField?.value.append(contentsOf: Self.trimmed(line))
             return true
         }
+        return receive(field: line)
+    }
+
+    /// - Returns: whether to continue.
+    private func receive(field line: UnsafeRawBufferPointer) -> Bool {
+        closeField()
+        // White space before the colon does not belong to the name (RFC 9112 §5.1).
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-            let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+            let name = HTTPField.Name(String(decoding: Self.trimmed(line[..<colon]), as: UTF8.self))
         else { return true }
-        let value = line[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
+        guard fields.count < Self.maximumFieldCount else {
+            refusal = .malformedResponse("its header has more than \(Self.maximumFieldCount) fields")
+            return false
+        }
         // An empty value has a meaning too: an empty `Expires` is an invalid date. Bytes are kept unchanged (RFC 9110 §5.5).
-        let end = value.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? value.startIndex
-        fields.append(HTTPField(name: name, value: value[..<end]))
+        openField = (name, Array(Self.trimmed(line[(colon + 1)...])))
         return true
     }
+
+    /// - Returns: whether to continue.
+    private func endHeader() -> Bool {
+        closeField()
+        let status = easy.responseCode
+        // After an interim response comes another status line.
+        expectedLine = (100..<200).contains(status) ? .status : .trailer
+        // The answer to a `HEAD`, and a `304`, state the length of content that does not follow.
+        guard request.method != .head, status != 304, let length = fields[.contentLength].flatMap({ Int($0) }),
+            length > request.maximumResponseSize
+        else { return true }
+        refusal = .tooLarge(limit: request.maximumResponseSize)
+        return false
+    }
+
+    private func closeField() {
+        if let openField { fields.append(HTTPField(name: openField.name, value: openField.value)) }
+        openField = nil
+    }
+
+    /// The bytes without blanks at both ends and without the line end.
+    private static func trimmed<Bytes: BidirectionalCollection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {
+        let rest = bytes.drop(while: \.isBlank)
+        let end = rest.lastIndex { $0 > 0x20 }.map { rest.index(after: $0) } ?? rest.startIndex
+        return rest[..<end]
+    }
+}
+
+extension UInt8 {
+    fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
 }

@@ -20,10 +20,9 @@ extension TransportError {
                 CURLE_SSL_ENGINE_INITFAILED:
                 .tls(text)
             case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_SEND_FAIL_REWIND: .connectionLost(text)
-            // libcurl reports "unsupported protocol" for a first line that is no status line (HTTP/0.9) as well as for
-            // a URL.
+            // libcurl reports "unsupported protocol" for a status line that it refuses as well as for a URL.
             case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_HTTP2, CURLE_HTTP2_STREAM: .malformedResponse(text)
-            case CURLE_UNSUPPORTED_PROTOCOL: text.contains("HTTP/0.9") ? .malformedResponse(text) : .invalidRequest(text)
+            case CURLE_UNSUPPORTED_PROTOCOL: text.hasPrefix("Protocol ") ? .invalidRequest(text) : .malformedResponse(text)
             case CURLE_FILESIZE_EXCEEDED: .tooLarge(limit: limit)
             case CURLE_URL_MALFORMAT: .invalidRequest(text)
             case CURLE_ABORTED_BY_CALLBACK: .aborted

@@ -11,6 +11,10 @@ extension CacheCase {
         asked("no-store in other case", "Cache-Control: max-age=60, No-Store")
         asked("no-store with an argument", "Cache-Control: max-age=60, no-store=x")
         asked("no-store on another line", "Cache-Control: max-age=60", "Cache-Control: no-store")
+        asked("no-store on a folded line", "Cache-Control: max-age=60,\r\n no-store")
+        asked("no-store on a folded line after a tab", "Cache-Control: max-age=60\r\n\t,\r\n\tno-store")
+        asked("no-store behind a name and a space", "Cache-Control : no-store", "Last-Modified: @-1000")
+        asked("no-store before a line like a status line", "Cache-Control: no-store", "HTTP/1.1 200: x", "Expires: @60")
         asked("no-store behind a quotation without end", "Cache-Control: max-age=60, x=\"y, no-store")
         asked("no-store on the line after a quotation without end", "Cache-Control: max-age=60, x=\"y", "Cache-Control: no-store, z=\"")
         asked("must-understand with a status that means nothing", status: 599, "Cache-Control: max-age=60, must-understand")
@@ -77,6 +81,15 @@ extension CacheCase {
             "what a trailer says is not meant for the header",
             .get(.network, "abc", origin: .ok("abc").ending(.chunked(trailers: ["Cache-Control: max-age=60", "X-Late: 1"]))).hasNot(
                 "x-late"),
+            .get(.network, "b", origin: .ok("b")))
+        CacheCase(
+            "a trailer that looks like a status line is no header",
+            .get(
+                .network, "abc",
+                origin: .ok("abc", "Cache-Control: no-store")
+                    .ending(.chunked(trailers: ["HTTP/1.1 200 OK: 1", "Cache-Control: max-age=60"]))
+            )
+            .has("cache-control: no-store"),
             .get(.network, "b", origin: .ok("b")))
         CacheCase(
             "a record that was damaged is none",
