@@ -40,6 +40,7 @@ extension CurlLoop {
         if mayProceed { transfers.proceed() }
         mayProceed = false
         transfers.complete()
+        transfers.expire()
         for job in jobs { run(job) }
         transfers.complete()
         return true
@@ -91,7 +92,8 @@ extension CurlLoop {
             if !state.commands.isEmpty || state.isShutDown { return (nil, false) }
             if !state.jobs.isEmpty { return (0, true) }
             // Bounded, so that a fault in libcurl's wake-ups or timers delays work by at most a second.
-            let wait = state.timer.map { min(1_000, max(0, $0.time - Self.now)) } ?? 1_000
+            let next = min(state.timer?.time ?? .max, transfers.nextDeadline)
+            let wait = min(1_000, max(0, next - Self.now))
             state.isAsleep = true
             return (wait, false)
         }

@@ -13,7 +13,7 @@ package final class CurlTransport: Sendable {
     package struct Configuration: Sendable {
         /// From the first SYN to the end of the TLS handshake.
         package var connectTimeout: Duration = .seconds(10)
-        /// The most connections to one host; requests beyond that wait for one.
+        /// The most connections to one host; requests beyond that wait for one. Less than 1 counts as 1.
         package var maximumConnections = 8
         /// Over TLS only; off by default, since one broken connection then breaks the poll and all other requests.
         package var allowsHTTP2 = false

@@ -9,7 +9,7 @@ package struct HTTPRequestDescription: Sendable {
     package var fields: HTTPFields
     /// `nil` for a request without content; an empty array sends `Content-Length: 0`. A `HEAD` has none.
     package var body: [UInt8]?
-    /// From the start to the last byte, connecting included. Zero and less mean at once.
+    /// From the start to the last byte, including the wait for a connection. Zero and less mean at once.
     package var timeout: Duration
     /// The most bytes that the response's content may have.
     package var maximumResponseSize: Int

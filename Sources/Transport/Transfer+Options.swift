@@ -10,6 +10,9 @@ extension Transfer {
         try easy.set(CURLOPT_PROXY, proxy?.url ?? "")
         try easy.set(CURLOPT_NOPROXY, "")
         if let path = configuration.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
+        // Otherwise the end of a request whose name is being resolved blocks this thread, and thereby all requests, until
+        // the resolver has given up.
+        try easy.set(CURLOPT_QUICK_EXIT, 1)
         // No signals: they would hit other threads of the program. DNS time-outs still work with a threaded resolver.
         try easy.set(CURLOPT_NOSIGNAL, 1)
         try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")

@@ -19,6 +19,8 @@ final class Transfer {
     let request: HTTPRequestDescription
     let completion: Completion
     let easy: EasyHandle
+    /// When its time is up, in milliseconds of ``CurlLoop/now``.
+    let deadline: Int64
     /// The request's fields in libcurl's form. libcurl does not copy the list, so it lives as long as the transfer.
     var fieldList: UnsafeMutablePointer<curl_slist>?
 
@@ -37,8 +39,9 @@ final class Transfer {
     /// The kind of the next line from libcurl, which passes trailers to the same callback after the content.
     private enum HeaderLine { case status, field, trailer }
 
-    init(id: UInt64, request: HTTPRequestDescription, easy: EasyHandle, completion: @escaping Completion) {
+    init(id: UInt64, request: HTTPRequestDescription, easy: EasyHandle, deadline: Int64, completion: @escaping Completion) {
         self.id = id
+        self.deadline = deadline
         self.request = request
         self.easy = easy
         self.completion = completion

@@ -4,14 +4,18 @@ internal import CFreshetCurl
 final class TransferTable {
     let multi: UnsafeMutableRawPointer
     private let configuration: CurlTransport.Configuration
+    /// No request has an earlier deadline.
+    private(set) var nextDeadline = Int64.max
     /// Holds each transfer for as long as libcurl knows its address.
     private var transfers: [UInt64: Transfer] = [:]
 
     init(multi: UnsafeMutableRawPointer, configuration: CurlTransport.Configuration) {
         self.multi = multi
         self.configuration = configuration
-        _ = freshet_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnections)
-        _ = freshet_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumConnections * 2)
+        // Within the range of a C `int`.
+        let connections = min(max(1, configuration.maximumConnections), 1 << 20)
+        _ = freshet_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
+        _ = freshet_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, connections * 2)
     }
 
     /// Adds a request; ``proceed()`` sends it. If it throws, the completion is not called.
@@ -21,7 +25,9 @@ final class TransferTable {
         guard let easy = EasyHandle() else {
             throw .failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue), "no memory for a request")
         }
-        let transfer = Transfer(id: id, request: request, easy: easy, completion: completion)
+        // A millisecond more, since `now` is rounded down.
+        let deadline = CurlLoop.now + Int64(max(1, request.timeout.wholeMilliseconds)) + 1
+        let transfer = Transfer(id: id, request: request, easy: easy, deadline: deadline, completion: completion)
         try transfer.configure(configuration)
         transfers[id] = transfer
         let code = curl_multi_add_handle(multi, easy.handle)
@@ -29,6 +35,7 @@ final class TransferTable {
             transfers[id] = nil
             throw .failed(code: Int(code.rawValue), String(cString: curl_multi_strerror(code)))
         }
+        nextDeadline = min(nextDeadline, deadline)
     }
 
     func cancel(_ id: UInt64) {
@@ -58,6 +65,18 @@ final class TransferTable {
             guard let context else { continue }
             let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
             finish(transfer, transfer.outcome(code))
+        }
+    }
+
+    /// Ends the requests whose time is up. libcurl does not end those that wait for a connection to their host.
+    func expire() {
+        let now = CurlLoop.now
+        guard nextDeadline <= now else { return }
+        let due = transfers.values.filter { $0.deadline <= now }.sorted { $0.id < $1.id }
+        // Before the completions, which may begin other requests.
+        nextDeadline = transfers.values.lazy.map(\.deadline).filter { $0 > now }.min() ?? .max
+        for transfer in due where transfers[transfer.id] != nil {
+            finish(transfer, .failure(.timedOut(proxy: transfer.proxy?.description)))
         }
     }
 
