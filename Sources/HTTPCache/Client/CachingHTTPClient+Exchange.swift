@@ -135,10 +135,9 @@ extension CachingHTTPClient {
                 verified: Date(milliseconds: came))
         }
         switch answer {
-        case .store(let new): return passed(await keep(new, as: .stored, flight))
-        case .passAndFreshen(let new): return passed(await keep(new, as: .freshened, replacing: stored?.selection, flight))
-        case .freshen(let new):
-            return confirmed(new, step, reason, await keep(new, as: .freshened, replacing: stored?.selection, flight), came)
+        case .store(let new): return passed(await keep(new, step, flight))
+        case .passAndFreshen(let new): return passed(await keep(new, step, freshening: stored, flight))
+        case .freshen(let new): return confirmed(new, step, reason, await keep(new, step, freshening: stored, flight), came)
         case .confirmAndRemove(let new, let refusal):
             await removeUnlessOutdated(step.url, flight)
             return confirmed(new, step, reason, .refused(refusal), came)
@@ -167,22 +166,21 @@ extension CachingHTTPClient {
 // MARK: Writing to the store, one operation at a time for each URL
 
 extension CachingHTTPClient {
-    /// Stores a response, unless the URL was outdated while the request was in flight.
-    /// - Parameter selection: the variant that it was until now, if it has been freshened.
+    /// Stores a response, unless the URL was outdated while the request was in flight, or a newer response was stored.
+    /// - Parameter old: the stored response that the origin confirmed, if the response is that one with new fields.
     private func keep(
-        _ response: StoredHTTPResponse, as success: HTTPStorage, replacing selection: VarySelection? = nil, _ flight: UInt64
+        _ response: StoredHTTPResponse, _ step: RedirectStep, freshening old: StoredHTTPResponse? = nil, _ flight: UInt64
     ) async -> HTTPStorage {
         var result = HTTPStorage.refused(.outdated)
         let failure = await store("a response cannot be stored") { [self] in
             try await mutex.perform(for: response.url) {
                 guard !self.flights.isOutdated(flight) else { return false }
-                try await self.repository.keep(response, replacing: selection)
-                return true
+                return try await self.repository.keep(response, for: step.request, freshening: old)
             }
         }
         switch failure {
         case .success(true):
-            result = success
+            result = old == nil ? .stored : .freshened
             counts.withLock { $0.stored += 1 }
         case .success(false): break
         case .failure(let error): result = .refused(.storeFailed("\(error)"))

@@ -9,11 +9,16 @@ struct ResponseRepository: Sendable {
     /// Returns the stored response to a request, or `nil`. A store that fails, and bytes that are no record, count as
     /// no response.
     func response(for request: HTTPRequest, at url: HTTPURL) async -> StoredHTTPResponse? {
-        switch await record(named: HTTPCacheRecord.name(of: url)) {
+        await response(in: record(named: HTTPCacheRecord.name(of: url)), for: request, at: url)
+    }
+
+    /// Returns the stored response to a request, given the record of its URL.
+    private func response(in record: HTTPCacheRecord?, for request: HTTPRequest, at url: HTTPURL) async -> StoredHTTPResponse? {
+        switch record {
         case .response(let response)?: return fitting(response, request, url)
         case .variants(let variants)?:
             for variant in variants where variant.matches(request) {
-                guard case .response(let response)? = await record(named: HTTPCacheRecord.name(of: variant, at: url)) else { continue }
+                guard case .response(let response)? = await self.record(named: HTTPCacheRecord.name(of: variant, at: url)) else { continue }
                 if let response = fitting(response, request, url) { return response }
             }
             return nil
@@ -21,18 +26,27 @@ struct ResponseRepository: Sendable {
         }
     }
 
-    /// Stores a response in place of an earlier one to the same request.
-    /// - Parameter selection: another variant that it replaces.
-    func keep(_ response: StoredHTTPResponse, replacing selection: VarySelection? = nil) async throws {
+    /// Stores a response in place of an earlier one to the same request, unless another request has meanwhile stored a
+    /// newer one.
+    ///
+    /// - Parameter freshened: the stored response of which this one is a copy with new fields, if it is one.
+    /// - Returns: whether it was stored.
+    func keep(
+        _ response: StoredHTTPResponse, for request: HTTPRequest, freshening freshened: StoredHTTPResponse? = nil
+    ) async throws -> Bool {
         let name = HTTPCacheRecord.name(of: response.url)
-        let old = await variants(named: name)
+        let record = await record(named: name)
+        let current = await self.response(in: record, for: request, at: response.url)
+        guard freshened.map({ current?.isCopy(of: $0) ?? false }) ?? !response.isOvertaken(by: current) else { return false }
+        var old: [VarySelection] = []
+        if case .variants(let variants)? = record { old = variants }
         guard response.isSelected else {
             // This response applies to all requests, and is the newest.
             try await store.store(HTTPCacheRecord.response(response).encoded, named: name)
             for variant in old { try await store.remove(named: HTTPCacheRecord.name(of: variant, at: response.url)) }
-            return
+            return true
         }
-        let replaced = selection.flatMap { $0 != response.selection && old.contains($0) ? $0 : nil }
+        let replaced = (freshened?.selection).flatMap { $0 != response.selection && old.contains($0) ? $0 : nil }
         let all = [response.selection] + old.filter { $0 != response.selection && $0 != replaced }
         // The variant first: a list with a missing variant does no harm, but a variant that is in no list would never
         // be found.
@@ -42,6 +56,7 @@ struct ResponseRepository: Sendable {
         for variant in all.dropFirst(HTTPCacheRecord.mostVariants) + (replaced.map { [$0] } ?? []) {
             try await store.remove(named: HTTPCacheRecord.name(of: variant, at: response.url))
         }
+        return true
     }
 
     /// Removes all stored responses of a URL.
@@ -69,6 +84,8 @@ struct ResponseRepository: Sendable {
             let record = HTTPCacheRecord(encoded: bytes)
             if record == nil { logger.notice("a stored response is damaged and counts as none", metadata: ["name": "\(name)"]) }
             return record
+        } catch is CancellationError {
+            return nil
         } catch {
             logger.warning("the store of responses cannot be read", metadata: ["name": "\(name)", "error": "\(error)"])
             return nil

@@ -27,7 +27,8 @@ public enum HTTPStorage: Hashable, Sendable {
         case variesByEverything
         /// The content is larger than the policy allows.
         case tooLarge
-        /// Meanwhile the resource was changed by a request of another method, or removed from the cache.
+        /// Meanwhile the resource was changed by a request of another method or removed from the cache, or a newer
+        /// response was stored.
         case outdated
         /// The store failed.
         case storeFailed(String)
@@ -58,7 +59,7 @@ extension HTTPStorage.Refusal: CustomStringConvertible {
         case .notUnderstood: "it must be understood, and its status is unknown"
         case .variesByEverything: "it varies by everything"
         case .tooLarge: "its content is larger than the policy allows"
-        case .outdated: "the resource was changed or removed meanwhile"
+        case .outdated: "the resource was changed or removed meanwhile, or a newer response stored"
         case .storeFailed(let text): "the store failed: \(text)"
         }
     }

@@ -52,6 +52,25 @@ package struct StoredHTTPResponse: Hashable, Sendable {
     }
 }
 
+// MARK: Comparing
+
+extension StoredHTTPResponse {
+    /// Whether both are the response of the same request, with the same fields.
+    func isCopy(of other: StoredHTTPResponse) -> Bool {
+        requestTime == other.requestTime && responseTime == other.responseTime && fields == other.fields
+    }
+
+    /// Whether another response was received while the request of this one was in flight, and is newer by the origin's
+    /// clock: the most recent one is to be used (RFC 9111 §4).
+    func isOvertaken(by other: StoredHTTPResponse?) -> Bool {
+        guard let other, requestTime < other.responseTime, other.responseTime <= responseTime,
+            let date = fields.date(.date, now: responseTime / 1_000).date,
+            let otherDate = other.fields.date(.date, now: other.responseTime / 1_000).date
+        else { return false }
+        return date.seconds < otherDate.seconds
+    }
+}
+
 // MARK: Validating
 
 extension StoredHTTPResponse {
