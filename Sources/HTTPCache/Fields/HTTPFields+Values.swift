@@ -43,13 +43,16 @@ extension HTTPFields {
 
     /// The names of the request fields that `Vary` lists.
     ///
-    /// - Returns: the names in order, without duplicates, or `nil` for `*`, which no request matches.
+    /// - Returns: the names in order, without duplicates, or `nil` for `*`, which no request matches. More than 64 names
+    ///   count as `*`.
     package var varyNames: [String]? {
         var result: [String] = []
         for name in names(in: .vary) {
             // A member that is not a field name cannot be compared, so no request matches.
             guard name != "*", name.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
-            if !result.contains(name) { result.append(name) }
+            if result.contains(name) { continue }
+            guard result.count < 64 else { return nil }
+            result.append(name)
         }
         return result
     }

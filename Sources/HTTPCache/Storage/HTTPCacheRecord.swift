@@ -14,10 +14,13 @@ package enum HTTPCacheRecord: Hashable, Sendable {
     package static func name(of url: HTTPURL) -> String { url.description }
 
     /// The name of a variant's record. It contains a line end, so no URL has it.
+    ///
+    /// It contains a hash of the request's fields and not their values: a store may not encrypt names, and a value may be
+    /// a secret. Two variants of one hash displace each other.
     package static func name(of selection: VarySelection, at url: HTTPURL) -> String {
-        selection.fields.reduce(into: url.description) { name, field in
-            name += "\n\(field.name)" + (field.value.map { ":\($0)" } ?? "")
-        }
+        var writer = ByteWriter(bytes: [])
+        writer.append(selection)
+        return "\(url)\n" + String(checksum(writer.bytes[...]), radix: 16)
     }
 }
 

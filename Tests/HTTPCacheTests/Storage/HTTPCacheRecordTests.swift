@@ -57,4 +57,15 @@ import Testing
         }
         #expect(Set(names + [HTTPCacheRecord.name(of: url)]).count == 6)
     }
+
+    @Test("the name of a variant contains no value of the request")
+    func secrets() throws {
+        let url = try #require(HTTPURL("http://h/a"))
+        var request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/a")
+        request.headerFields = [.authorization: "Bearer secret"]
+        let response = HTTPResponse(status: .ok, headerFields: [.vary: "Authorization"])
+        let stored = StoredHTTPResponse(url: url, request: request, response: response, body: [], requestTime: 0, responseTime: 0)
+        let name = HTTPCacheRecord.name(of: stored.selection, at: url)
+        #expect(!name.contains("secret") && name.hasPrefix("http://h/a\n") && name.utf8.count < 40)
+    }
 }

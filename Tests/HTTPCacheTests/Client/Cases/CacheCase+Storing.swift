@@ -19,6 +19,7 @@ extension CacheCase {
         asked("no-store on the line after a quotation without end", "Cache-Control: max-age=60, x=\"y", "Cache-Control: no-store, z=\"")
         asked("must-understand with a status that means nothing", status: 599, "Cache-Control: max-age=60, must-understand")
         asked("Vary: * is never the same", "Cache-Control: max-age=60", "Vary: *")
+        asked("Vary by more names than are compared", "Cache-Control: max-age=60", "Vary: X-0" + (1...64).map { ",X-\($0)" }.joined())
         asked("Vary: * among others", "Cache-Control: max-age=60", "Vary: Accept, *")
         asked("Vary: * on another line", "Cache-Control: max-age=60", "Vary: Accept", "Vary: *")
         asked("a part is not kept", status: 206, "Cache-Control: max-age=60", "Content-Range: bytes 0-4/10")
