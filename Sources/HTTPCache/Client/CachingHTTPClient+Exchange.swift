@@ -106,6 +106,7 @@ extension CachingHTTPClient {
     private func ask(
         _ step: RedirectStep, _ stored: StoredHTTPResponse?, _ conditions: HTTPFields, _ reason: HTTPCacheReason, _ flight: UInt64
     ) async throws -> CachedHTTPResponse {
+        let began = ContinuousClock.now
         let sent = now
         let outcome = await transport.reply(to: description(of: step, conditions))
         let came = now
@@ -119,6 +120,9 @@ extension CachingHTTPClient {
                 let reason = configuration.policy.staleOnError(stored, for: step.request, error: error.description, now: came)
             {
                 return served(stored, step, reason, came)
+            }
+            if case .timedOut = error, began.duration(to: .now) < configuration.timeout {
+                throw HTTPClientError.unreachable("no connection within \(configuration.connectTimeout)")
             }
             throw HTTPClientError(error, timeout: configuration.timeout)
         }

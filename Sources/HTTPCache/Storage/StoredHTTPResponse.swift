@@ -97,9 +97,13 @@ extension StoredHTTPResponse {
         case differs
     }
 
-    /// Compares the entity tag of a `304`, if there is one, with the stored one (RFC 9111 §4.3.4).
+    /// Compares the entity tag of a `304` with the stored one, or without a tag the date of the last modification (RFC
+    /// 9111 §4.3.4).
     func validation(by response: HTTPResponse) -> Validation {
-        guard let new = response.headerFields.bytes(.eTag).flatMap({ EntityTag($0) }) else { return .updates }
+        guard let new = response.headerFields.bytes(.eTag).flatMap({ EntityTag($0) }) else {
+            guard let modified = response.headerFields[.lastModified], let stored = fields[.lastModified] else { return .updates }
+            return modified == stored ? .updates : .differs
+        }
         guard let old = entityTag, new.matches(old) else { return .differs }
         return old.isWeak && !new.isWeak ? .confirms : .updates
     }

@@ -196,6 +196,18 @@ import Testing
         await #expect(throws: Failing.Trouble.self) { try await client.remove(origin.url) }
     }
 
+    @Test func aConnectionThatIsNotMadeInTimeIsUnreachable() async throws {
+        // Given a server that accepts connections, and answers no TLS handshake
+        let server = ScriptedServer { $0.waitUntilClosed() }
+        var configuration = CachingHTTPClient.Configuration()
+        configuration.connectTimeout = .milliseconds(50)
+        let client = try CachingHTTPClient(store: MemoryHTTPCacheStore(), configuration: configuration)
+        // When it is asked over TLS; Then the error names the time for a connection
+        await #expect(throws: HTTPClientError.unreachable("no connection within \(Duration.milliseconds(50))")) {
+            try await within { try await client.data(from: "https://127.0.0.1:\(server.port)/") }
+        }
+    }
+
     @Test func aClientExplainsWhatItWouldDo() async throws {
         let origin = HeldOrigin(lines: "Cache-Control: max-age=60\r\nETag: \"1\"\r\n")
         origin.release()

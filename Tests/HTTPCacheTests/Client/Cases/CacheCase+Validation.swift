@@ -100,6 +100,12 @@ extension CacheCase {
             "a confirmation of another version is asked again without conditions", .get(.network, "a", origin: .ok("a", "ETag: \"1\"")),
             .get(.network, "b", origin: .notModified("ETag: \"2\""), .ok("b", "ETag: \"2\"")).notSent("if-none-match"))
         CacheCase(
+            "a confirmation with another date of modification is asked again without conditions",
+            .get(.network, "a", origin: .ok("a", "Last-Modified: @-10", "Cache-Control: max-age=0")),
+            .get(.network, "b", origin: .notModified("Last-Modified: @-5"), .ok("b", "Last-Modified: @-5", "Cache-Control: max-age=0"))
+                .notSent("if-modified-since"),
+            .get(.validated, "b", origin: .notModified("Last-Modified: @-5")).storage(.freshened))
+        CacheCase(
             "an entity tag's bytes are sent as they came", .get(.network, "a", origin: .ok("a", "ETag: \"\u{E9}\"")),
             .get(.validated, "a", origin: .notModified("ETag: \"\u{E9}\"")).sent("if-none-match: \"\u{E9}\""))
         CacheCase(
