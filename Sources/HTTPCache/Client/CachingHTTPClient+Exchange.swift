@@ -17,16 +17,19 @@ extension CachingHTTPClient {
     }
 
     private func uncountedExchange(_ step: RedirectStep, _ mode: HTTPCacheMode) async throws -> CachedHTTPResponse {
-        let isCached = step.request.method == .get || step.request.method == .head
-        let stored = isCached ? await repository.response(for: step.request, at: step.url) : nil
+        let stored = step.isCached ? await repository.response(for: step.request, at: step.url) : nil
+        // A store may answer a cancelled task with an error, which counts as no response.
+        try Task.checkCancellation()
         if let result = try withoutNetwork(step, stored, mode) { return result }
         // A request with no-store gets a response that is not shared with other callers.
-        let isShared = isCached && !CacheControl(step.request.headerFields).has("no-store")
+        let isShared = step.isCached && !CacheControl(step.request.headerFields).has("no-store")
         let key = !isShared ? nil : InFlightRequests.Key(request: step.request, mode: mode)
         var (result, wasThere) = try await share(step, mode, key: key)
-        // A response that may not be stored is only for its caller (RFC 9111 §4). A failure is shared, so that many callers
-        // do not multiply the requests.
-        if wasThere, case .refused = result.storage, result.source == .network, result.status < 500 {
+        // A response that may not be stored is only for its caller (RFC 9111 §4). A failure of the origin or of the store is
+        // shared, so that many callers do not multiply the requests.
+        if wasThere, case .refused(let refusal) = result.storage, refusal.forbidsSharing, result.source == .network,
+            HTTPCachePolicy.describesResource(result.status)
+        {
             (result, wasThere) = try await share(step, mode, key: nil)
         }
         result.wasJoined = wasThere
@@ -89,22 +92,22 @@ extension CachingHTTPClient {
 
     /// Runs the request. It checks the store again, since another request may have ended after the caller's check.
     private func load(_ step: RedirectStep, _ mode: HTTPCacheMode, _ flight: UInt64) async throws -> CachedHTTPResponse {
-        let isCached = step.request.method == .get || step.request.method == .head
-        let stored = isCached ? await repository.response(for: step.request, at: step.url) : nil
+        let stored = step.isCached ? await repository.response(for: step.request, at: step.url) : nil
         let now = now
         switch configuration.policy.decision(for: step.request, stored: stored, mode: mode, now: now) {
         case .serve(let reason):
-            guard let stored else { return try await ask(step, nil, [:], .notStored, flight) }
+            guard let stored else { return try await ask(step, mode, nil, [:], .notStored, flight) }
             return served(stored, step, reason, now)
         case .unavailable(let reason): return try unavailable(step, mode, reason)
         case .load(let conditions, let reason), .serveAndRevalidate(let conditions, let reason):
-            return try await ask(step, stored, conditions, reason, flight)
+            return try await ask(step, mode, stored, conditions, reason, flight)
         }
     }
 
     /// Asks the origin.
     private func ask(
-        _ step: RedirectStep, _ stored: StoredHTTPResponse?, _ conditions: HTTPFields, _ reason: HTTPCacheReason, _ flight: UInt64
+        _ step: RedirectStep, _ mode: HTTPCacheMode, _ stored: StoredHTTPResponse?, _ conditions: HTTPFields, _ reason: HTTPCacheReason,
+        _ flight: UInt64
     ) async throws -> CachedHTTPResponse {
         let began = ContinuousClock.now
         let sent = now
@@ -117,7 +120,8 @@ extension CachingHTTPClient {
             try Task.checkCancellation()
             counts.withLock { $0.failed += 1 }
             if let stored, error.isOriginFailure,
-                let reason = configuration.policy.staleOnError(stored, for: step.request, error: error.description, now: came)
+                let reason = configuration.policy.staleOnError(
+                    stored, for: step.request, mode: mode, error: error.description, now: came)
             {
                 return served(stored, step, reason, came)
             }
@@ -131,8 +135,8 @@ extension CachingHTTPClient {
             await store("outdated responses cannot be removed") { try await self.outdate(url) }
         }
         let answer = configuration.policy.action(
-            to: step.request, url: step.url, response, reply.body, stored: stored, isConditional: !conditions.isEmpty, requestTime: sent,
-            responseTime: came)
+            to: step.request, hasContent: step.hasContent, url: step.url, response, reply.body, stored: stored,
+            isConditional: !conditions.isEmpty, mode: mode, requestTime: sent, responseTime: came)
         let passed = { (storage: HTTPStorage) in
             CachedHTTPResponse(
                 response: response, body: reply.body, url: step.url.description, source: .network, reason: reason, storage: storage,
@@ -154,7 +158,7 @@ extension CachingHTTPClient {
         case .pass(let refusal, let removesStored):
             if removesStored { await removeUnlessOutdated(step.url, flight) }
             return passed(.refused(refusal))
-        case .repeatWithoutConditions: return try await ask(step, stored, [:], .validationMismatch, flight)
+        case .repeatWithoutConditions: return try await ask(step, mode, stored, [:], .validationMismatch, flight)
         }
     }
 

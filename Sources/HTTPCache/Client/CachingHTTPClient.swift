@@ -57,7 +57,8 @@ public final class CachingHTTPClient: Sendable {
     let counts = Mutex(HTTPClientStatistics())
 
     /// - Parameters:
-    ///   - store: the storage of responses; several clients may share one.
+    ///   - store: the storage of responses. Several clients may share one; an invalidation or removal by one of them does
+    ///     not prevent the responses that are in flight to another from being stored.
     /// - Throws: ``HTTPClientError/failed(code:_:)`` if there is no memory or no thread.
     public init(store: any HTTPCacheStore, configuration: Configuration = Configuration()) throws(HTTPClientError) {
         self.configuration = configuration
@@ -76,6 +77,9 @@ public final class CachingHTTPClient: Sendable {
 
     /// The counts of this client so far.
     public var statistics: HTTPClientStatistics { counts.withLock { $0 } }
+
+    /// The number of callers that wait for requests in flight.
+    package var waiterCount: Int { flights.waiterCount }
 
     /// Gets a URL.
     ///
@@ -101,7 +105,8 @@ public final class CachingHTTPClient: Sendable {
     /// - Parameters:
     ///   - request: with scheme, authority and path. Its `Cache-Control` is heeded; a request that has conditions or a
     ///     `Range` goes to the origin unchanged.
-    ///   - body: the content to send; `nil` for none.
+    ///   - body: the content to send; `nil` for none. The response to a `GET` with content is neither stored nor shared;
+    ///     a `HEAD` may have none.
     ///   - mode: whether to use stored responses, for each redirect too.
     /// - Throws: ``HTTPClientError``, or `CancellationError` when the task is cancelled.
     public func data(
@@ -187,6 +192,13 @@ public final class CachingHTTPClient: Sendable {
         request.scheme = url.scheme
         request.authority = url.authority
         request.path = url.target
+        // Responses are stored by URL.
+        if let name = HTTPField.Name("Host"), let host = request.headerFields[name] {
+            guard host == url.authority else {
+                throw .invalidRequest("its Host \"\(host)\" is not the authority \"\(url.authority)\": put the host into the URL")
+            }
+            request.headerFields[name] = nil
+        }
         if request.headerFields[.accept] == nil { request.headerFields[.accept] = "*/*" }
         if request.headerFields[.userAgent] == nil { request.headerFields[.userAgent] = configuration.userAgent }
         return RedirectStep(request: request, url: url, body: body)

@@ -115,6 +115,9 @@ final class InFlightRequests: Sendable {
         }
     }
 
+    /// The participants of all requests.
+    var waiterCount: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiterCount } } }
+
     func isOutdated(_ id: UInt64) -> Bool { state.withLock { $0.flights[id]?.isOutdated ?? false } }
 
     /// Waits for all requests that are kept for the cache itself.

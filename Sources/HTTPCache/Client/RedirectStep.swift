@@ -7,6 +7,11 @@ struct RedirectStep: Hashable, Sendable {
     let url: HTTPURL
     let body: [UInt8]?
 
+    /// Whether content is sent. The response may depend on it (RFC 9110 §9.3.1), so such a response is for its caller alone.
+    var hasContent: Bool { body?.isEmpty == false }
+    /// Whether a stored response may answer the request, or the response may be stored or shared.
+    var isCached: Bool { (request.method == .get || request.method == .head) && !hasContent }
+
     /// Returns the request to which a response redirects (RFC 9110 §15.4), or `nil` if it is no redirect.
     ///
     /// - Throws: ``HTTPClientError/invalidRedirect(from:location:)``.

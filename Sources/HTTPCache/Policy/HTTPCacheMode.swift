@@ -9,6 +9,6 @@ public enum HTTPCacheMode: Hashable, Sendable, CaseIterable {
     case cacheElseLoad
     /// Returns the stored response at any age, and never uses the network.
     case cacheOnly
-    /// Loads from the network, and stores the response.
+    /// Loads from the network, and stores the response. A failure is not answered from the cache.
     case reload
 }

@@ -25,12 +25,14 @@ extension HTTPCachePolicy {
     ///
     /// - Parameters:
     ///   - request: the caller's request, without the conditions that the cache added.
+    ///   - hasContent: whether content was sent with the request.
     ///   - stored: the stored response for the request; its conditions were sent if `isConditional`.
+    ///   - mode: the mode of the request.
     ///   - requestTime: when the request was sent, in milliseconds since 1970.
     ///   - responseTime: when the response was received, in milliseconds since 1970.
     package func action(
-        to request: HTTPRequest, url: HTTPURL, _ response: HTTPResponse, _ body: [UInt8], stored: StoredHTTPResponse?, isConditional: Bool,
-        requestTime: Int64, responseTime: Int64
+        to request: HTTPRequest, hasContent: Bool, url: HTTPURL, _ response: HTTPResponse, _ body: [UInt8], stored: StoredHTTPResponse?,
+        isConditional: Bool, mode: HTTPCacheMode, requestTime: Int64, responseTime: Int64
     ) -> HTTPCacheAction {
         let status = response.status.code
         if status == 304, isConditional, let stored {
@@ -43,7 +45,7 @@ extension HTTPCachePolicy {
             return Self.refusal(ofFreshened: new).map { .confirmAndRemove(new, $0) } ?? .freshen(new)
         }
         if Self.isOriginFailure(status), let stored, request.method == .get || request.method == .head,
-            let reason = staleOnError(stored, for: request, error: "status \(status)", now: responseTime)
+            let reason = staleOnError(stored, for: request, mode: mode, error: "status \(status)", now: responseTime)
         {
             return .serveStale(reason)
         }
@@ -58,12 +60,14 @@ extension HTTPCachePolicy {
             let new = stored.freshened(by: response.headerFields, to: request, requestTime: requestTime, responseTime: responseTime)
             return Self.refusal(ofFreshened: new).map { .pass($0, removesStored: true) } ?? .passAndFreshen(new)
         }
-        if let refusal = refusal(of: response, contentSize: body.count, to: request) {
-            return .pass(refusal, removesStored: removesStored(refusal, status))
-        }
-        return .store(
-            StoredHTTPResponse(
-                url: url, request: request, response: response, body: body, requestTime: requestTime, responseTime: responseTime))
+        let new = StoredHTTPResponse(
+            url: url, request: request, response: response, body: body, requestTime: requestTime, responseTime: responseTime)
+        // An error that is stale at once would only displace the resource, for the modes that accept any age.
+        let isWorthless = !Self.describesResource(status) && freshness(of: new, now: responseTime).lifetime == 0
+        let refusal: HTTPStorage.Refusal? =
+            hasContent && request.method == .get
+            ? .requestContent : refusal(of: response, contentSize: body.count, to: request) ?? (isWorthless ? .noLifetime : nil)
+        return refusal.map { .pass($0, removesStored: removesStored($0, status)) } ?? .store(new)
     }
 
     /// Why a stored response may not be kept with its new fields.
@@ -81,10 +85,13 @@ extension HTTPCachePolicy {
     /// Whether a complete response of the origin that may not be stored makes the stored one outdated.
     private func removesStored(_ refusal: HTTPStorage.Refusal, _ status: Int) -> Bool {
         switch refusal {
-        case .method, .requestNoStore, .partial: false
-        default: status < 500
+        case .method, .requestNoStore, .requestContent, .partial: false
+        default: Self.describesResource(status)
         }
     }
+
+    /// Whether a status is about the resource, and not about the server, a proxy, the connection or the number of requests.
+    static func describesResource(_ status: Int) -> Bool { status < 500 && ![407, 408, 421, 425, 429].contains(status) }
 
     /// The URLs whose stored responses a request makes outdated, the request's URL first (RFC 9111 §4.4); none for a
     /// safe method or a failure.

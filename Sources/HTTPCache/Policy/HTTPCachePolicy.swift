@@ -102,11 +102,13 @@ extension HTTPCachePolicy {
     ///
     /// - Parameter error: the failure, for the reason.
     package func staleOnError(
-        _ stored: StoredHTTPResponse, for request: HTTPRequest, error: String, now: Int64
+        _ stored: StoredHTTPResponse, for request: HTTPRequest, mode: HTTPCacheMode, error: String, now: Int64
     ) -> HTTPCacheReason? {
         let demand = RequestDemand(request)
         let control = CacheControl(stored.fields)
         guard !control.has("must-revalidate"), !control.has("no-cache"), !Self.hasClockGoneBack(since: stored, now) else { return nil }
+        // The stored response may not meet the caller's conditions, and `reload` asks for the origin's.
+        guard !demand.hasOwnConditions, mode != .reload else { return nil }
         // A request with no-cache refuses a stale response, unless it also has stale-if-error.
         let own = demand.staleIfError
         let granted = demand.noCache ? nil : control.validSeconds("stale-if-error") ?? (staleIfError > 0 ? staleIfError : nil)

@@ -17,9 +17,11 @@ public enum HTTPStorage: Hashable, Sendable {
         case noStore
         /// The request says `no-store`.
         case requestNoStore
+        /// The request has content, on which the response may depend.
+        case requestContent
         /// The response is partial, or answers the request's own conditions.
         case partial
-        /// The status requires an explicit lifetime, and there is none.
+        /// The status requires a lifetime that the response does not have.
         case noLifetime
         /// The response says `must-understand`, and the cache does not know the status.
         case notUnderstood
@@ -32,6 +34,14 @@ public enum HTTPStorage: Hashable, Sendable {
         case outdated
         /// The store failed.
         case storeFailed(String)
+
+        /// Whether a response that is refused for this reason may not answer other requests either.
+        var forbidsSharing: Bool {
+            switch self {
+            case .tooLarge, .storeFailed: false
+            default: true
+            }
+        }
     }
 }
 
@@ -54,8 +64,9 @@ extension HTTPStorage.Refusal: CustomStringConvertible {
         case .method: "only responses to GET are"
         case .noStore: "the response says no-store"
         case .requestNoStore: "the request says no-store"
+        case .requestContent: "the request has content"
         case .partial: "it is a part, or an answer to the request's own conditions"
-        case .noLifetime: "its status needs an explicit lifetime, and it has none"
+        case .noLifetime: "its status needs a lifetime, and it has none"
         case .notUnderstood: "it must be understood, and its status is unknown"
         case .variesByEverything: "it varies by everything"
         case .tooLarge: "its content is larger than the policy allows"

@@ -11,6 +11,9 @@ public import FreshetCache
 /// removed meanwhile is not kept, so memory never holds a response other than the disk's. With
 /// `DiskProtection.memoryOnly` writes fill the memory, and the disk holds nothing. Safe from any thread.
 /// `CachingHTTPClient.removeAll()` empties both tiers.
+///
+/// The memory does not learn of changes by another process, or by another store over the same disk: use one store for
+/// each directory.
 public final class TieredHTTPCacheStore: HTTPCacheStore {
     private struct NotThere: Error {}
 

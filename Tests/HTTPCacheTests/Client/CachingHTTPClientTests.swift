@@ -1,3 +1,4 @@
+import Dispatch
 import FreshetCache
 import FreshetHTTPCache
 import FreshetTestSupport
@@ -194,6 +195,40 @@ import Testing
         }
         #expect(client.statistics.storeFailures == 2)
         await #expect(throws: Failing.Trouble.self) { try await client.remove(origin.url) }
+    }
+
+    @Test("callers share a response that the store does not take, and a refusal for too many requests", arguments: [200, 429])
+    func sharing(status: Int) async throws {
+        // Given a store that takes nothing, and an origin that holds its answers
+        struct Full: HTTPCacheStore {
+            struct Trouble: Error {}
+            func bytes(named name: String) -> [UInt8]? { nil }
+            func store(_ bytes: [UInt8], named name: String) throws { throw Trouble() }
+            func remove(named name: String) {}
+            func removeAll() {}
+        }
+        let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
+        let gate = DispatchSemaphore(value: 0)
+        let count = Mutex(0)
+        let server = ScriptedServer { connection in
+            while connection.request() != nil {
+                count.withLock { $0 += 1 }
+                arrival.yield()
+                gate.wait()
+                connection.respond("x", status: "\(status) Text", fields: status == 200 ? "Cache-Control: max-age=60\r\n" : "")
+            }
+        }
+        let client = try CachingHTTPClient(store: Full())
+        let url = server.url
+        // When a caller asks, and nine more while its request is in flight
+        let first = Task { try await client.data(from: url) }
+        for await _ in arrived { break }
+        let others = (1...9).map { _ in Task { try await client.data(from: url) } }
+        try await within { while client.waiterCount < 10 { await Task.yield() } }
+        for _ in 1...20 { gate.signal() }
+        // Then all have the answer to one request
+        for task in [first] + others { #expect(try await within { try await task.value }.status == status) }
+        #expect(count.withLock { $0 } == 1 && client.statistics.joined == 9)
     }
 
     @Test func aConnectionThatIsNotMadeInTimeIsUnreachable() async throws {

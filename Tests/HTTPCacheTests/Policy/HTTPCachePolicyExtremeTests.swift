@@ -38,9 +38,9 @@ struct HTTPCachePolicyExtremeTests {
         var policy = HTTPCachePolicy()
         let request = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/b")
         // Then
-        #expect(policy.staleOnError(try stored(), for: request, error: "x", now: 9_000_000_000_000) == nil)
+        #expect(policy.staleOnError(try stored(), for: request, mode: .standard, error: "x", now: 9_000_000_000_000) == nil)
         policy.staleIfError = .max
-        #expect(policy.staleOnError(try stored(), for: request, error: "x", now: 9_000_000_000_000) != nil)
+        #expect(policy.staleOnError(try stored(), for: request, mode: .standard, error: "x", now: 9_000_000_000_000) != nil)
     }
 
     @Test("a clock and a store may return any times", arguments: [Int64.min, 0, .max], [Int64.min, 0, .max])
@@ -66,7 +66,7 @@ struct HTTPCachePolicyExtremeTests {
                 for control in ["min-fresh=99999999999", "max-stale", "max-age=0", "no-cache"] {
                     demand.headerFields[.cacheControl] = control
                     _ = policy.decision(for: demand, stored: stored, mode: .standard, now: now)
-                    _ = policy.staleOnError(stored, for: demand, error: "x", now: now)
+                    _ = policy.staleOnError(stored, for: demand, mode: .standard, error: "x", now: now)
                 }
             }
         }

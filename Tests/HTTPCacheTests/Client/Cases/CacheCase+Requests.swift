@@ -64,6 +64,12 @@ extension CacheCase {
             "a request without a stored response sends no conditions", .get(.network, "a", origin: .ok("a")),
             .get(.network, "b", origin: .ok("b")).notSent("if-none-match", "if-modified-since", "cache-control"))
         CacheCase(
+            "a HEAD with content is an error",
+            CacheStep.failing { if case .invalidRequest(_) = $0 { true } else { false } }.method(.head).body("x"))
+        CacheCase(
+            "a Host other than the URL's is an error",
+            .failing(with: ["Host: example.org"]) { if case .invalidRequest(_) = $0 { true } else { false } })
+        CacheCase(
             "a request's directives go to the origin too",
             .get(.network, "a", with: ["Cache-Control: no-cache"], origin: .ok("a")).sent("cache-control: no-cache"))
     }

@@ -78,6 +78,15 @@ extension CacheCase {
             "stale-if-error and a request that insists", kept(", stale-if-error=30"), .wait(60),
             .get(.network, "b", with: ["Cache-Control: no-cache"], origin: .status(503, "b")).status(503))
         CacheCase(
+            "stale-if-error and a range", kept(", stale-if-error=30"), .wait(60),
+            .get(.network, "b", with: ["Range: bytes=0-0"], origin: .status(503, "b")).status(503),
+            .failing(with: ["If-Match: \"2\""], origin: .reset) { if case .connectionLost(_) = $0 { true } else { false } })
+        CacheCase(
+            "stale-if-error and a reload", kept(", stale-if-error=30"),
+            .get(.network, "b", origin: .status(503, "b")).mode(.reload).status(503),
+            CacheStep.failing(origin: .reset) { if case .connectionLost(_) = $0 { true } else { false } }.mode(.reload),
+            .get(.cache, "a"))
+        CacheCase(
             "stale-if-error of a response that is fresh but too old for the request", kept(", stale-if-error=30"), .wait(30),
             .get(.cache, "a", with: ["Cache-Control: max-age=10"], origin: .status(503, "b")).stale())
         CacheCase(

@@ -46,6 +46,13 @@ extension CacheCase {
             .sent("range: bytes=0-0").storage(.refused(.partial)),
             .get(.cache, "a"))
         CacheCase(
+            "the answer to a GET with content is for its caller alone",
+            .get(.network, "a", origin: .ok("a", "Cache-Control: max-age=60")).body("1").sentBody("1").storage(.refused(.requestContent)),
+            .get(.network, "b", origin: .ok("b", "Cache-Control: max-age=60")).body("2").sentBody("2"),
+            .get(.network, "c", origin: .ok("c", "Cache-Control: max-age=60")).storage(.stored),
+            .get(.network, "d", origin: .ok("d", "Cache-Control: no-store")).body("3"),
+            .get(.cache, "c"))
+        CacheCase(
             "content that was cut is an error, and not kept",
             .failing(origin: .ok("0123456789", "Cache-Control: max-age=60").ending(.truncated)) {
                 if case .connectionLost(_) = $0 { true } else { false }
@@ -73,6 +80,20 @@ extension CacheCase {
             .get(.network, "a", origin: .ok("a", "Cache-Control: max-age=1")), .wait(1),
             .get(.network, "b", origin: .status(503, "b")),
             .get(.cache, "a", with: ["Cache-Control: only-if-cached, max-stale"]))
+        for status in [407, 408, 421, 425, 429] {
+            CacheCase(
+                "\(status) removes nothing",
+                .get(.network, "a", origin: .ok("a", "Cache-Control: max-age=1")), .wait(1),
+                .get(.network, "b", origin: .status(status, "b")).status(status),
+                .get(.cache, "a").mode(.cacheOnly))
+        }
+        for line in ["private", "public", "max-age=0", "max-age=x"] {
+            CacheCase(
+                "a failure with \(line) is stale at once and not kept",
+                .get(.network, "a", origin: .ok("a", "Cache-Control: max-age=1")), .wait(1),
+                .get(.network, "b", origin: .status(500, "b", "Cache-Control: \(line)")).storage(.refused(.noLifetime)),
+                .get(.cache, "a").mode(.cacheElseLoad))
+        }
         CacheCase(
             "what an interim response says is not meant for the final one",
             .get(.network, "a", origin: .ok("a").after("HTTP/1.1 103 Early Hints\r\nCache-Control: max-age=60\r\nX-Early: 1\r\n\r\n"))
