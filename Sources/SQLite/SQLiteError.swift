@@ -34,11 +34,14 @@ extension SQLiteError {
         case SQLITE_READONLY, SQLITE_PERM: .readOnly
         case SQLITE_CORRUPT: .corrupt
         case SQLITE_NOTADB: .notADatabase
-        case SQLITE_BUSY, SQLITE_LOCKED: .busy
+        // The last: others held the locks of the write-ahead log for longer than SQLite tried.
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
         case SQLITE_CANTOPEN: .cannotOpen
         case SQLITE_CONSTRAINT: .constraint
         case SQLITE_INTERRUPT: .interrupted
         case SQLITE_NOMEM: .outOfMemory
+        // SQLITE_IOERR_NOMEM, an expression that Swift cannot import.
+        case SQLITE_IOERR where code == SQLITE_IOERR | 12 << 8: .outOfMemory
         case SQLITE_TOOBIG: .tooBig
         // The file of shared memory and fsync report a full disk as an input/output error: only `errno`
         // shows the cause.

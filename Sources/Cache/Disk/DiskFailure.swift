@@ -25,7 +25,7 @@ enum DiskFailure: Error {
     private static func of(_ error: SQLiteError, _ directory: String) -> DiskFailure {
         switch error.category {
         case .full: .cache(.diskFull(path: directory))
-        case .busy, .interrupted: .cache(.storageFailed(path: directory, reason: error.description))
+        case .busy, .interrupted, .outOfMemory: .cache(.storageFailed(path: directory, reason: error.description))
         // The format in the file's head may say so too.
         case .readOnly: access(directory, W_OK) == 0 ? .damage(error.description) : .cache(.readOnly(path: directory))
         case .cannotOpen where [EACCES, EROFS, ENOSPC, EDQUOT].contains(error.systemError):
