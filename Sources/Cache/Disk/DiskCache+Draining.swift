@@ -7,21 +7,30 @@ internal import Synchronization
 extension DiskCache {
     private typealias Batch = [(order: Int, write: DiskWrite)]
 
-    /// The limits of one transaction. A larger one costs less for each write; a smaller one completes the first write sooner.
-    private static let batchCount = 256
-    private static let batchBytes = 8 << 20
     /// The most entries that one transaction evicts.
     private static let mostEvictions = 2_048
 
-    /// Writes all that is staged.
+    /// Writes a batch of the staged changes, and schedules the next one. Calls that wait for the queue run in between, however
+    /// fast others write.
     func drain() {
-        while true {
-            let batch = staging.take(count: Self.batchCount, bytes: Self.batchBytes)
-            if batch.isEmpty { return }
-            write(batch)
-            writing.drains += 1
-            if writing.drains % 16 == 0 { removeOrphans() }
-        }
+        if writeBatch(through: .max) { queue.async { self.drain() } }
+    }
+
+    /// Writes all changes up to one.
+    ///
+    /// - Parameter last: its number, see ``DiskStaging/lastOrder``.
+    func drain(through last: Int) {
+        while writeBatch(through: last) {}
+    }
+
+    /// - Returns: false if there was nothing to write.
+    private func writeBatch(through last: Int) -> Bool {
+        let batch = staging.take(through: last)
+        if batch.isEmpty { return false }
+        write(batch)
+        writing.drains += 1
+        if writing.drains % 16 == 0 { removeOrphans() }
+        return true
     }
 
     private func write(_ batch: Batch) {

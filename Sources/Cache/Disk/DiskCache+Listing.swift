@@ -11,8 +11,11 @@ extension DiskCache {
     public func entries(
         withPrefix prefix: some DiskKey = "", after: [UInt8]? = nil, limit: Int = 1_000
     ) async throws(CacheError) -> [DiskEntry] {
-        let range = DiskKeyRange(prefix: prefix.keyBytes, after: after)
-        return try await perform {
+        try await entries(in: DiskKeyRange(prefix: prefix.keyBytes).after(after), limit: limit)
+    }
+
+    func entries(in range: DiskKeyRange, limit: Int) async throws(CacheError) -> [DiskEntry] {
+        try await perform {
             // A use prolongs a sliding entry, so the uses that readers noted are written first.
             self.writeAccesses()
             let database = try self.currentDatabase()

@@ -5,7 +5,8 @@ extension DiskCache {
     /// The most entries that one transaction removes, so that other writes come in between.
     private static let step = 512
 
-    /// Removes all entries, in every process that uses the directory. Returns when none of them is readable any more.
+    /// Removes all entries, in every process that uses the directory. Returns when none of them is readable any more, also after a
+    /// loss of power.
     ///
     /// The cost does not grow with the entries in the database, but with the files beside it.
     public func removeAll() async throws(CacheError) {
@@ -26,65 +27,90 @@ extension DiskCache {
         }
     }
 
-    /// Removes the entries that have a tag.
+    /// Removes the entries that have a tag. Some of those that are stored meanwhile may stay.
     ///
     /// - Returns: how many there were. O(that × log entries).
     @discardableResult
     public func removeAll(taggedWith tag: String) async throws(CacheError) -> Int {
         let bytes = Array(tag.utf8)
-        return try await removeSteps { database in
-            let numbers = try database.numbers("SELECT id FROM tag WHERE tag = ?1", limit: Self.step) { try $0.bind(1, bytes) }
-            return try database.removeEach(numbers)
+        return try await removeSteps { (database, last: Int64?) in
+            let start: Int64
+            switch last {
+            case nil: start = .min
+            case Int64.max: return ([], nil)
+            case let last?: start = last + 1
+            }
+            let rows = try database.numbers("SELECT id FROM tag WHERE tag = ?1 AND id >= ?2 ORDER BY id", limit: Self.step) {
+                try $0.bind(1, bytes)
+                try $0.bind(2, start)
+            }
+            return (rows, rows.last?.value)
         }
     }
 
-    /// Removes the entries whose keys begin with certain bytes; all of them for an empty prefix.
+    /// Removes the entries whose keys begin with certain bytes; all of them for an empty prefix. Some of those that are stored
+    /// meanwhile may stay.
     ///
     /// - Returns: how many there were. O(that × log entries).
     @discardableResult
     public func removeAll(withPrefix prefix: some DiskKey) async throws(CacheError) -> Int {
-        let range = DiskKeyRange(prefix: prefix.keyBytes, after: nil)
-        return try await removeSteps { database in
-            let numbers = try database.numbers("SELECT id FROM entry WHERE key >= ?1 AND (?2 IS NULL OR key < ?2)", limit: Self.step) {
-                try range.bind(to: $0)
-            }
-            return try database.removeEach(numbers)
+        guard let range = try await present(DiskKeyRange(prefix: prefix.keyBytes)) else { return 0 }
+        return try await removeSteps { (database, last: [UInt8]?) in
+            try DiskListing.rows(in: database.connection, range.after(last), limit: Self.step)
         }
     }
 
     /// Removes the entries for which the closure returns true. The closure gets what ``entries(withPrefix:after:limit:)`` lists, and may
-    /// call the cache.
+    /// call the cache. Some of the entries that are stored meanwhile may stay.
     ///
     /// - Returns: how many there were. O(entries).
     @discardableResult
     public func removeAll(where isRemoved: @escaping @Sendable (DiskEntry) -> Bool) async throws(CacheError) -> Int {
+        guard let range = try await present(DiskKeyRange(prefix: [])) else { return 0 }
         var removed = 0
         var last: [UInt8]?
         while true {
-            let page = try await entries(withPrefix: "", after: last, limit: Self.step)
+            let page = try await entries(in: range.after(last), limit: Self.step)
             guard let end = page.last else { return removed }
             last = end.keyBytes
             let chosen = page.filter(isRemoved)
             if chosen.isEmpty { continue }
-            removed += try await perform {
+            let count = try await perform {
                 let database = try self.currentDatabase()
                 return try database.transaction { try chosen.count { try database.removeIfSame($0) } }
             }
+            counters.removals.add(count, ordering: .relaxed)
+            removed += count
         }
     }
 
-    /// Removes in steps, each a transaction, until one finds nothing.
-    private func removeSteps(_ step: @escaping @Sendable (DiskDatabase) throws -> Int) async throws(CacheError) -> Int {
+    /// The part of a range that ends with the last key that is stored now; `nil` if there is none. Others may go on storing entries
+    /// with later keys, so that a removal of all of them would not end.
+    private func present(_ range: DiskKeyRange) async throws(CacheError) -> DiskKeyRange? {
+        try await perform { try DiskListing.lastKey(in: self.currentDatabase().connection, range) }.map { range.through($0) }
+    }
+
+    /// Removes in steps, each a transaction, in an order in which none returns to the places of earlier ones.
+    ///
+    /// - Parameter find: returns the next rows to remove, at most ``step``, and the place of the last one.
+    private func removeSteps<Place: Sendable>(
+        _ find: @escaping @Sendable (DiskDatabase, _ last: Place?) throws -> (rows: [KeyHash], last: Place?)
+    ) async throws(CacheError) -> Int {
         var removed = 0
+        var last: Place?
         while true {
-            let count = try await perform {
+            let before = last
+            let (found, count, end) = try await perform {
                 let database = try self.currentDatabase()
-                return try database.transaction { try step(database) }
+                return try database.transaction {
+                    let (rows, end) = try find(database, before)
+                    return (rows.count, try database.removeEach(rows), end)
+                }
             }
-            if count == 0 { break }
+            counters.removals.add(count, ordering: .relaxed)
             removed += count
+            last = end
+            if found < Self.step { return removed }
         }
-        counters.removals.add(removed, ordering: .relaxed)
-        return removed
     }
 }

@@ -120,7 +120,7 @@ public final class DiskCache: Sendable {
     public func close() async {
         await withCheckedContinuation { continuation in
             queue.async {
-                self.drain()
+                self.drain(through: self.staging.lastOrder)
                 self.writeAccesses()
                 self.closeConnections()
                 self.broadcast.finish()
@@ -145,9 +145,10 @@ public final class DiskCache: Sendable {
 
     /// Runs the closure on the cache's queue, after all changes that were staged before.
     func perform<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws(CacheError) -> Value {
+        let last = staging.lastOrder
         let result: Result<Value, CacheError> = await withCheckedContinuation { continuation in
             queue.async {
-                self.drain()
+                self.drain(through: last)
                 let isClosed = self.shared.withLock { $0.control == nil }
                 continuation.resume(returning: isClosed ? .failure(.closed) : self.guarded(body))
             }

@@ -44,7 +44,7 @@ public struct DiskCacheDirectory: Sendable {
     public func entries(
         withPrefix prefix: some DiskKey = "", after: [UInt8]? = nil, limit: Int = 1_000
     ) throws(CacheError) -> [DiskEntry] {
-        let range = DiskKeyRange(prefix: prefix.keyBytes, after: after)
+        let range = DiskKeyRange(prefix: prefix.keyBytes).after(after)
         return try reading { connection, files in
             try DiskListing.entries(in: connection, files, range, now: CacheClock.system.wall(), limit: limit)
         }

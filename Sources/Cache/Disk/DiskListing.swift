@@ -2,23 +2,39 @@ internal import FreshetSQLite
 
 /// A part of the keys, in the order of their bytes.
 struct DiskKeyRange: Sendable {
-    private let start: [UInt8]
+    private var start: [UInt8]
     /// The first key that is too far; `nil` for no bound.
-    private let end: [UInt8]?
+    private var end: [UInt8]?
 
-    init(prefix: [UInt8], after: [UInt8]?) {
-        // The next possible key after one is that one and a zero.
-        let next = after.map { $0 + [0] } ?? []
-        start = next.lexicographicallyPrecedes(prefix) ? prefix : next
+    init(prefix: [UInt8]) {
+        start = prefix
         var bound = prefix
         while bound.last == 0xFF { bound.removeLast() }
         if let last = bound.popLast() { end = bound + [last + 1] } else { end = nil }
     }
 
-    /// As the first and second parameter.
+    /// Its keys after one; all for `nil`.
+    func after(_ key: [UInt8]?) -> DiskKeyRange {
+        var range = self
+        // The next possible key after one is that one and a zero.
+        if let next = key.map({ $0 + [0] }), start.lexicographicallyPrecedes(next) { range.start = next }
+        return range
+    }
+
+    /// Its keys up to one of them, which it includes.
+    func through(_ key: [UInt8]) -> DiskKeyRange {
+        var range = self
+        range.end = key + [0]
+        return range
+    }
+
+    /// For the `WHERE` of a statement. One condition for both cases would have SQLite read on to the last of all keys.
+    var condition: String { end == nil ? "key >= ?1" : "key >= ?1 AND key < ?2" }
+
+    /// Binds the parameters of ``condition``.
     func bind(to statement: Statement) throws {
         try statement.bind(1, start)
-        try statement.bind(2, end)
+        if let end { try statement.bind(2, end) }
     }
 }
 
@@ -30,7 +46,7 @@ enum DiskListing {
         try connection.withStatement(
             """
             SELECT id, key, bytes, recorded, verified, deadline, sliding, touched, encrypted, file, tags FROM entry
-            WHERE key >= ?1 AND (?2 IS NULL OR key < ?2) ORDER BY key
+            WHERE \(range.condition) ORDER BY key
             """
         ) { statement in
             try range.bind(to: statement)
@@ -39,6 +55,28 @@ enum DiskListing {
                 if let entry = entry(statement, files, now) { entries.append(entry) }
             }
             return entries
+        }
+    }
+
+    /// The rows of the first keys of a range, and the last of these keys.
+    static func rows(in connection: Connection, _ range: DiskKeyRange, limit: Int) throws -> (rows: [KeyHash], last: [UInt8]?) {
+        try connection.withStatement("SELECT id, key FROM entry WHERE \(range.condition) ORDER BY key") { statement in
+            try range.bind(to: statement)
+            var rows: [KeyHash] = []
+            var last: [UInt8]?
+            while rows.count < limit, try statement.step() {
+                rows.append(KeyHash(row: statement.int64(0)))
+                last = statement.bytes(1)
+            }
+            return (rows, last)
+        }
+    }
+
+    /// The last key of a range; `nil` if there is none.
+    static func lastKey(in connection: Connection, _ range: DiskKeyRange) throws -> [UInt8]? {
+        try connection.withStatement("SELECT key FROM entry WHERE \(range.condition) ORDER BY key DESC LIMIT 1") { statement in
+            try range.bind(to: statement)
+            return try statement.step() ? statement.bytes(0) : nil
         }
     }
 

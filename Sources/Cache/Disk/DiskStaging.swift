@@ -27,8 +27,14 @@ final class DiskStaging: Sendable {
         var write: DiskWrite
     }
 
+    private struct Batch {
+        var writes: [(order: Int, write: DiskWrite)] = []
+        var bytes = 0
+    }
+
     private struct State {
-        var waiting: [(order: Int, write: DiskWrite)] = []
+        /// In order. Only the last batch grows.
+        var waiting: [Batch] = []
         var last: [KeyHash: Last] = [:]
         var failed: Set<KeyHash> = []
         var bytes = 0
@@ -36,6 +42,11 @@ final class DiskStaging: Sendable {
         var isScheduled = false
         var firstError: CacheError?
     }
+
+    /// The limits of one batch, which is written in one transaction. A larger one costs less for each write; a smaller
+    /// one completes the first write sooner.
+    private static let batchCount = 256
+    private static let batchBytes = 8 << 20
 
     private let state = Mutex(State())
     /// How many keys readers must look up here; at zero they take no lock.
@@ -55,7 +66,11 @@ final class DiskStaging: Sendable {
         state.withLock { state in
             guard state.bytes + write.byteCount <= limit else { return nil }
             state.order += 1
-            state.waiting.append((state.order, write))
+            if state.waiting.last.map({ $0.writes.count >= Self.batchCount || $0.bytes >= Self.batchBytes }) ?? true {
+                state.waiting.append(Batch())
+            }
+            state.waiting[state.waiting.count - 1].writes.append((state.order, write))
+            state.waiting[state.waiting.count - 1].bytes += write.byteCount
             state.last[write.number] = Last(order: state.order, write: write)
             state.bytes += write.byteCount
             visible.store(state.last.count + state.failed.count, ordering: .releasing)
@@ -74,24 +89,32 @@ final class DiskStaging: Sendable {
         }
     }
 
-    /// Takes the next changes to be written together, at most so many and about so many bytes. If there are none, the next
-    /// ``append(_:limit:)`` asks its caller to schedule a drain again.
-    func take(count: Int, bytes: Int) -> [(order: Int, write: DiskWrite)] {
+    /// The number of the last change that was staged.
+    var lastOrder: Int { state.withLock { $0.order } }
+
+    /// Takes the next changes to be written together. If no change waits, the next ``append(_:limit:)`` asks its caller
+    /// to schedule a drain again.
+    ///
+    /// - Parameter last: takes nothing if all changes up to this one were taken.
+    func take(through last: Int) -> [(order: Int, write: DiskWrite)] {
         state.withLock { state in
-            var size = 0
-            var taken = 0
-            while taken < min(count, state.waiting.count), size < bytes {
-                size += state.waiting[taken].write.byteCount
-                taken += 1
+            guard let first = state.waiting.first?.writes.first else {
+                state.isScheduled = false
+                return []
             }
-            defer { state.waiting.removeFirst(taken) }
-            if taken == 0 { state.isScheduled = false }
-            return Array(state.waiting[..<taken])
+            return first.order <= last ? state.waiting.removeFirst().writes : []
         }
     }
 
-    /// The rows of failed writes, which are to be removed with the next transaction.
-    var failed: [KeyHash] { state.withLock { Array($0.failed) } }
+    /// Some rows of failed writes, which are to be removed with the next transaction.
+    var failed: [KeyHash] { state.withLock { Array($0.failed.prefix(Self.mostRemoved)) } }
+
+    /// The most rows of failed writes that one transaction removes: on a full disk each write would try to remove the
+    /// rows of all that failed before.
+    private static let mostRemoved = 256
+
+    /// How many keys miss since their writes failed.
+    var failedCount: Int { state.withLock { $0.failed.count } }
 
     /// Removes the changes that are on the disk, or have failed, and then calls their completions outside of the lock.
     func finish(_ writes: [(order: Int, write: DiskWrite)], _ results: [Result<Void, CacheError>], removed: [KeyHash] = []) {

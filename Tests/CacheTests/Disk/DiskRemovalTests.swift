@@ -53,6 +53,7 @@ struct DiskRemovalTests {
         #expect(removed == 1_100)
         #expect(try await cache.entries().allSatisfy { $0.byteCount < 100 })
         #expect(try await cache.statistics().entries == 100)
+        #expect(try await cache.statistics().removals == 1_100)
     }
 
     @Test("a listing comes in pages, in the order of the keys")
