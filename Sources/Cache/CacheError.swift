@@ -19,7 +19,8 @@ public enum CacheError: Error, Hashable, Sendable {
     case notACacheDirectory(path: String)
     /// The directory is not writable: give this user the right to write it, or choose another one.
     case readOnly(path: String)
-    /// The disk or the quota is full, and nothing was stored: make room, or lower the cache's byte limit. Reads go on.
+    /// The disk or the quota is full, and nothing was stored: make room, or lower the cache's byte limit. Reads go on,
+    /// until so many writes have failed that the cache empties itself, see ``DiskCacheEvent/Reason/failedWrites``.
     case diskFull(path: String)
     /// The system refused for another reason, which `reason` states: check the kernel's log, then the disk.
     case storageFailed(path: String, reason: String)

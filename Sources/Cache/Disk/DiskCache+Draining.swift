@@ -59,6 +59,18 @@ extension DiskCache {
         configuration.logger.warning("the cache could not write", metadata: ["directory": "\(directory)", "error": "\(error)"])
         for (_, write) in batch where write.done == nil { broadcast.send(.writeFailed(error)) }
         staging.finish(batch, batch.map { _ in .failure(error) })
+        if staging.failedCount > configuration.mostFailedWrites { forgetFailedWrites() }
+    }
+
+    /// Empties the cache, since it cannot remember more entries that are outdated. That also makes room on a full disk.
+    private func forgetFailedWrites() {
+        do {
+            try reset(.failedWrites, unless: nil)
+        } catch {
+            // Reads miss until it succeeds.
+            staging.forgetFailures()
+            configuration.logger.warning("the cache could not be emptied", metadata: ["error": "\(asCacheError(error))"])
+        }
     }
 
     private func commit(_ batch: Batch, removing failed: [KeyHash]) throws {

@@ -72,7 +72,7 @@ extension DiskCache {
         do {
             let isLate = try control.locked {
                 // Another instance has replaced it already.
-                if reason != .request, let generation = control.generation, generation != failed { return true }
+                if !reason.isForced, let generation = control.generation, generation != failed { return true }
                 try DiskGeneration.raise(control, directory)
                 return false
             }
@@ -80,7 +80,7 @@ extension DiskCache {
             if isLate { return try openDatabase(isFirst: false) }
         } catch {
             // Reads must not return entries that should have been removed. The next call tries again.
-            if reason == .request { shared.withLock { $0.readsBlocked = true } }
+            if reason.isForced { shared.withLock { $0.readsBlocked = true } }
             throw error
         }
         staging.forgetFailures()
@@ -91,7 +91,11 @@ extension DiskCache {
 
     func tell(_ reason: DiskCacheEvent.Reason) {
         if reason != .request { counters.restarts.add(1, ordering: .relaxed) }
-        let level: Logger.Level = if case .damage = reason { .warning } else { .info }
+        let level: Logger.Level =
+            switch reason {
+            case .damage, .failedWrites: .warning
+            case .format, .schema, .request: .info
+            }
         configuration.logger.log(level: level, "the cache was reset", metadata: ["directory": "\(directory)", "reason": "\(reason)"])
         broadcast.send(.reset(reason))
     }
@@ -113,4 +117,9 @@ extension DiskCache {
             configuration.logger.warning("earlier generations could not be removed", metadata: ["error": "\(error)"])
         }
     }
+}
+
+extension DiskCacheEvent.Reason {
+    /// Whether the entries must be gone afterwards, whatever another instance has done meanwhile.
+    fileprivate var isForced: Bool { self == .request || self == .failedWrites }
 }

@@ -24,6 +24,8 @@ extension DiskCache {
         public var clock = CacheClock.system
         /// The logger of failures and resets.
         public var logger = Logger(label: "freshet.cache.disk")
+        /// How many keys may miss since their writes failed. Beyond that the cache is emptied.
+        var mostFailedWrites = 65_536
         /// The source of pages for reads that must not wait.
         var pages = ResidentPages.pageCache
 

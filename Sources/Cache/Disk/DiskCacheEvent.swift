@@ -19,6 +19,9 @@ public enum DiskCacheEvent: Hashable, Sendable {
         case schema
         /// The file was damaged, for the given reason.
         case damage(String)
+        /// More writes failed than the cache can remember, as on a disk that stays full, so that it no longer knew which
+        /// entries are outdated.
+        case failedWrites
         /// The application requested it.
         case request
     }

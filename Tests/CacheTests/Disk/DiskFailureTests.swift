@@ -1,7 +1,10 @@
-import FreshetCache
+import FreshetSQLite
 import FreshetTestSupport
 import Glibc
+import Logging
 import Testing
+
+@testable import FreshetCache
 
 @Suite("A cache's disk")
 struct DiskFailureTests {
@@ -47,6 +50,44 @@ struct DiskFailureTests {
             try await cache.setValue(Array(repeating: 4, count: 300_000), forKey: "large")
             #expect(try await cache.value(forKey: "large")?.bytes == Array(repeating: 4, count: 300_000))
             await cache.close()
+        }
+    }
+
+    @Test("on one that stays full, a cache that can remember no more failed writes is emptied", .enabled(if: SmallDisk.isAvailable))
+    func tooManyFailures() async throws {
+        try await SmallDisk.with(kibibytes: 1_500) { disk in
+            // Given a cache that has filled the disk
+            var configuration = DiskCache.Configuration()
+            configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            configuration.mostFailedWrites = 20
+            let cache = try await DiskCache.open("\(disk.path)/cache", configuration)
+            var events = cache.events.makeAsyncIterator()
+            var failures = 0
+            // When it goes on writing
+            for number in 0..<100 where failures <= 20 {
+                do throws(CacheError) {
+                    try await cache.setValue(Array(repeating: 3, count: 100_000), forKey: "\(number)")
+                } catch {
+                    failures += 1
+                }
+            }
+            // Then it is emptied, and reports it
+            #expect(failures == 21)
+            #expect(await events.next() == .reset(.failedWrites))
+            #expect(try await cache.value(forKey: "0") == nil)
+            // And it has room again
+            try await cache.setValue(Array(repeating: 4, count: 300_000), forKey: "a")
+            #expect(try await cache.value(forKey: "a")?.bytes == Array(repeating: 4, count: 300_000))
+            await cache.close()
+        }
+    }
+
+    @Test("want of memory, and locks that others hold, are no damage", arguments: [7, 10 | 12 << 8, 5, 15])
+    func noDamage(code: Int32) {
+        let folder = TemporaryDirectory()
+        guard case .cache(.storageFailed) = DiskFailure(SQLiteError(code: code, message: ""), folder.path) else {
+            Issue.record("code \(code) would empty the cache")
+            return
         }
     }
 
