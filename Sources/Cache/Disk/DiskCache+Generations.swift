@@ -17,7 +17,11 @@ extension DiskCache {
         if try !openControl().isInPlace { try reopenDirectory() }
         if shared.withLock({ $0.readsBlocked }) { try reset(.request, unless: nil) }
         guard let generation = try openControl().generation else { throw DiskFailure.damage("the file \(DiskControl.name)") }
-        if let database = writing.database, database.generation == generation { return database }
+        if let database = writing.database, database.generation == generation {
+            // Its changes would be seen by no other process, and lost.
+            guard database.isInPlace else { throw DiskFailure.damage("\(folder(generation)) was deleted") }
+            return database
+        }
         try openDatabase(isFirst: false)
         guard let database = writing.database else { throw CacheError.closed }
         return database
@@ -33,6 +37,7 @@ extension DiskCache {
         }
         withExtendedLifetime(left) {}
         writing.database = nil
+        removeOldGenerations()
         if isStale { tell(.format) } else { tell(.damage("\(directory) was deleted")) }
     }
 

@@ -1,4 +1,5 @@
 internal import FreshetPlatform
+internal import FreshetSQLite
 internal import Glibc
 internal import Synchronization
 
@@ -27,8 +28,7 @@ final class DiskControl: Sendable {
 
     private let directory: String
     private let descriptor: Int32
-    private let device: UInt64
-    private let inode: UInt64
+    private let identity: FileIdentity
     /// The address of the word in shared memory; valid until deinit.
     private let address: UInt
     /// Whether the word is read without ever waiting for the disk: the kernel may reclaim a mapped page unless it is locked.
@@ -58,7 +58,10 @@ final class DiskControl: Sendable {
         guard let names = DiskFolder.names(in: directory) else { return false }
         // Another process may be about to make it one: its control file comes first, and is empty until it is locked. The directory is
         // listed before that file is read, so that every other name in the list came after the file was written.
-        return names.allSatisfy { $0 == name } || isCache(directory)
+        //
+        // A directory with nothing but databases of a cache is one that has lost the other files: a program that removes old
+        // files, as systemd-tmpfiles does, removes those first, since nobody writes them again.
+        return names.allSatisfy { $0 == name || DiskGeneration.isGeneration($0, in: directory) } || isCache(directory)
     }
 
     /// Whether the directory is a cache of ours, of any version.
@@ -103,15 +106,13 @@ final class DiskControl: Sendable {
     }
 
     private init(_ directory: String, _ descriptor: Int32) throws(CacheError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw Self.error(errno, directory) }
+        guard let identity = FileIdentity(descriptor: descriptor) else { throw Self.error(errno, directory) }
         // Read only: it is written with pwrite, which reports a full disk, as memory cannot.
         let mapped = mmap(nil, Self.size, PROT_READ, MAP_SHARED, descriptor, 0)
         guard let mapped, mapped != MAP_FAILED else { throw Self.error(errno, directory) }
         self.directory = directory
         self.descriptor = descriptor
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
+        self.identity = identity
         address = UInt(bitPattern: mapped)
         isLockedInMemory = mlock(mapped, Self.size) == 0
     }
@@ -169,11 +170,7 @@ final class DiskControl: Sendable {
     }
 
     /// Whether the directory still holds this file: someone may have deleted it all.
-    var isInPlace: Bool {
-        var status = stat()
-        guard stat(directory + "/" + Self.name, &status) == 0 else { return false }
-        return UInt64(status.st_dev) == device && UInt64(status.st_ino) == inode
-    }
+    var isInPlace: Bool { FileIdentity(path: directory + "/" + Self.name) == identity }
 
     /// The cache error for an `errno` of the system.
     static func error(_ code: Int32, _ directory: String) -> CacheError {

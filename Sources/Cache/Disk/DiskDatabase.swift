@@ -19,6 +19,9 @@ final class DiskDatabase {
     let files: DiskFiles
     let scope: String
     let checkpointer: DiskCheckpointer
+    private let path: String
+    /// The database's file when it was opened.
+    private let identity: FileIdentity?
     /// Valid within a transaction.
     var totals = Totals()
     /// Files that no row refers to once the transaction is committed.
@@ -30,8 +33,9 @@ final class DiskDatabase {
         files = DiskFiles(root: folder)
         let failure = DiskFolder.make(folder)
         guard failure == 0 else { throw DiskControl.error(failure, folder) }
-        let path = folder + "/" + DiskSchema.file
+        path = folder + "/" + DiskSchema.file
         connection = try Connection(path: path, nonblockingReads: .pageCache)
+        identity = FileIdentity(path: path)
         checkpointer = DiskCheckpointer(path: path, logger: logger)
         try DiskSchema.prepare(connection)
         if try DiskSchema.isEmpty(in: connection) {
@@ -46,6 +50,9 @@ final class DiskDatabase {
         guard let found = try DiskSchema.scope(in: connection) else { throw DiskFailure.damage("the state of \(folder) is lost") }
         scope = found
     }
+
+    /// Whether the path still names the open file: someone may have deleted it.
+    var isInPlace: Bool { identity != nil && FileIdentity(path: path) == identity }
 
     /// Runs the closure in a write transaction, then removes the files that it left.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {

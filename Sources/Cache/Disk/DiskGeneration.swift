@@ -22,6 +22,12 @@ enum DiskGeneration {
         return max(generation ?? 0, folders.max() ?? 0) &+ 1
     }
 
+    /// Whether a name in a directory is that of a generation's folder, with a database or empty.
+    static func isGeneration(_ name: String, in directory: String) -> Bool {
+        guard number(name) != nil, let names = DiskFolder.names(in: directory + "/" + name) else { return false }
+        return names.isEmpty || names.contains(DiskSchema.file)
+    }
+
     static func isAny(in directory: String) -> Bool { (DiskFolder.names(in: directory) ?? []).contains { number($0) != nil } }
 
     /// Removes the folders of earlier generations, which nobody reads. Later ones may be another process's.

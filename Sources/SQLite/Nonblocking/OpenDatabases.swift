@@ -2,29 +2,6 @@ internal import CFreshetLinux
 internal import Glibc
 internal import Synchronization
 
-/// A file as the kernel knows it, whatever its path.
-struct FileIdentity: Hashable, Sendable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    private init(_ status: stat) {
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-    }
-
-    init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    init?(descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
-    }
-}
-
 /// The databases that this process has open through ``NonblockingVFS``, each with one descriptor for nonblocking reads.
 ///
 /// SQLite locks a database file with POSIX record locks. The kernel drops those of a process when it closes *any*

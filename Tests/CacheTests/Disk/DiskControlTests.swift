@@ -23,4 +23,19 @@ import Testing
         close(open(folder.file(DiskControl.name), O_CREAT | O_WRONLY, 0o600))
         #expect(!DiskControl.isOurs(folder.path))
     }
+
+    @Test func aDirectoryOfWhichOnlyTheDatabaseIsLeftIsOurs() throws {
+        // Given
+        try #require(mkdir(folder.file("g0000000a"), 0o700) == 0)
+        close(open(folder.file("g0000000a/\(DiskSchema.file)"), O_CREAT | O_WRONLY, 0o600))
+        // Then
+        #expect(DiskControl.isOurs(folder.path))
+        // And one whose folder has something else is not, nor one with a file of such a name
+        try #require(mkdir(folder.file("g0000000b"), 0o700) == 0)
+        close(open(folder.file("g0000000b/letters.txt"), O_CREAT | O_WRONLY, 0o600))
+        #expect(!DiskControl.isOurs(folder.path))
+        folder.remove("g0000000b")
+        close(open(folder.file("g0000000c"), O_CREAT | O_WRONLY, 0o600))
+        #expect(!DiskControl.isOurs(folder.path))
+    }
 }

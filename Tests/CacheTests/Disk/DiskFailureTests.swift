@@ -91,6 +91,45 @@ struct DiskFailureTests {
         }
     }
 
+    @Test("a directory whose other files were removed as old is a cache still, and begins again empty")
+    func oldFilesRemoved() async throws {
+        let folder = TemporaryDirectory()
+        let cache = try await DiskCache.open(folder.path)
+        try await cache.setValue([1], forKey: "a")
+        // Given
+        unlink(folder.file("freshet.cache"))
+        unlink(folder.file("CACHEDIR.TAG"))
+        // When
+        try await cache.setValue([2], forKey: "b")
+        // Then
+        #expect(try await cache.value(forKey: "a") == nil)
+        #expect(try await cache.value(forKey: "b")?.bytes == [2])
+        await cache.close()
+        let next = try await DiskCache.open(folder.path)
+        #expect(try await next.value(forKey: "b")?.bytes == [2])
+        #expect(folder.files.contains("CACHEDIR.TAG"))
+    }
+
+    @Test("a cache whose database was deleted begins again, together with the other instances")
+    func databaseDeleted() async throws {
+        // Given
+        let folder = TemporaryDirectory()
+        let cache = try await DiskCache.open(folder.path)
+        try await cache.setValue([1], forKey: "a")
+        #expect(try await cache.value(forKey: "a") != nil)
+        folder.remove("g00000001")
+        // When
+        try await cache.setValue([2], forKey: "b")
+        // Then
+        #expect(try await cache.value(forKey: "a") == nil)
+        let other = try await DiskCache.open(folder.path)
+        #expect(try await other.value(forKey: "b")?.bytes == [2])
+        try await other.setValue([3], forKey: "b")
+        #expect(try await cache.value(forKey: "b")?.bytes == [3])
+        try await cache.setValue(Array(repeating: 4, count: 20_000), forKey: "large")
+        #expect(try await other.value(forKey: "large") != nil)
+    }
+
     @Test("a read-only one: a clear error, at opening and later", .enabled(if: SmallDisk.isAvailable))
     func readOnly() async throws {
         try await SmallDisk.with(kibibytes: 4_000) { disk in
