@@ -86,7 +86,8 @@ struct CacheCommandTests {
         // Then
         struct Summary: Decodable { let entries: Int, bytes: Int, fileBytes: Int, schema: String }
         let summary = try JSONDecoder().decode(Summary.self, from: Data(ending.output.utf8))
-        #expect(summary.entries == 3 && summary.bytes == 3 + 20_000 + 29 + 19 + 3 * 128 && summary.schema == "3/ann")
+        #expect(summary.entries == 3 && summary.bytes == 3 + 20_000 + 29 + 3 * (19 + 4 + 5 + 4 + 3) + 3 * 128)
+        #expect(summary.schema == "3/ann")
         #expect(summary.fileBytes > 20_000)
     }
 

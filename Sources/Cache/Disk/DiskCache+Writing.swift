@@ -94,7 +94,9 @@ extension DiskCache {
             }
         case .memoryOnly: return .remove
         }
-        let size = bytes.count + key.withKeyBytes { $0.count } + DiskDatabase.overhead
+        let tags = Set(tags).sorted()
+        let size = DiskDatabase.cost(
+            value: bytes.count, key: key.withKeyBytes { $0.count }, tags: DiskTags.byteCount(tags))
         guard size <= configuration.byteLimit else {
             refuse(key.keyBytes, bytes.count)
             throw .tooLarge(bytes: size, limit: configuration.byteLimit)
@@ -102,7 +104,7 @@ extension DiskCache {
         let head = DiskRecord.Head(
             isEncrypted: protection == .encrypted, recorded: now, verified: now,
             deadline: DiskDeadline(lifetime ?? configuration.lifetime, from: now))
-        return .put(bytes: bytes, head: head, tags: Set(tags).sorted())
+        return .put(bytes: bytes, head: head, tags: tags)
     }
 
     private func refuse(_ key: [UInt8], _ bytes: Int) {

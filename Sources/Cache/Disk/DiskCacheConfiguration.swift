@@ -4,9 +4,10 @@ public import Logging
 extension DiskCache {
     /// The settings of a ``DiskCache``.
     public struct Configuration: Sendable {
-        /// The most bytes of all entries together; the least recently used are evicted first. Each counts its value, its key and 128 bytes.
-        /// The files may be up to half as large again, and SQLite's log has up to 16 MiB. The default is 256 MiB; less than
-        /// zero is zero.
+        /// The most bytes of all entries together; the least recently used are evicted first. Each counts its value, three
+        /// times its key and its tags, which are in indexes too, and 128 bytes. The files may be up to twice as large, as
+        /// with values that fill little more than half a page of 4 KiB, and SQLite's log has up to 16 MiB. The default is
+        /// 256 MiB; less than zero is zero.
         public var byteLimit = 256 << 20
         /// The largest value, in bytes, that is kept within the database; a larger one gets a separate file. The default is 16 KiB.
         public var inlineLimit = 16 << 10

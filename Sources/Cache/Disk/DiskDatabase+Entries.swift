@@ -51,9 +51,10 @@ extension DiskDatabase {
             try statement.run()
         }
         for tag in entry.tags { try link(tag, entry.number) }
+        let cost = Self.cost(value: entry.byteCount, key: entry.key.count, tags: DiskTags.byteCount(entry.tags))
         // The sums wrap where damage has made them huge; they are then below zero, which is found when they are stored.
         totals.entries &+= 1
-        totals.bytes &+= entry.byteCount + entry.key.count + Self.overhead
+        totals.bytes &+= cost
     }
 
     private func link(_ tag: String, _ number: KeyHash) throws {
@@ -81,9 +82,11 @@ extension DiskDatabase {
         let old = try connection.withStatement("SELECT bytes, length(key), file, tags FROM entry WHERE id = ?1") { statement in
             try statement.bind(1, number.value)
             guard try statement.step() else { return nil as (Int, Int64?, [UInt8]?)? }
-            return (Int(statement.int64(0)) &+ Int(statement.int64(1)), statement.optionalInt64(2), statement.optionalBytes(3))
+            let tags = statement.optionalBytes(3)
+            let cost = Self.cost(value: Int(statement.int64(0)), key: Int(statement.int64(1)), tags: tags?.count ?? 0)
+            return (cost, statement.optionalInt64(2), tags)
         }
-        if let (bytes, file, tags) = old {
+        if let (cost, file, tags) = old {
             if let file { leftFiles.append((number, UInt64(bitPattern: file))) }
             for tag in tags.map(DiskTags.decode) ?? [] {
                 try connection.withStatement("DELETE FROM tag WHERE tag = ?1 AND id = ?2") { statement in
@@ -94,7 +97,7 @@ extension DiskDatabase {
             }
             try delete("DELETE FROM entry WHERE id = ?1", number)
             totals.entries &-= 1
-            totals.bytes &-= bytes &+ Self.overhead
+            totals.bytes &-= cost
         }
         return old != nil
     }

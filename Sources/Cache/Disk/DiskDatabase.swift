@@ -11,8 +11,11 @@ final class DiskDatabase {
         var tick: Int64 = 0
     }
 
-    /// The bytes that count for an entry besides its key and value.
-    static let overhead = 128
+    /// The bytes that count for an entry: its value, and three times the bytes of its key and tags, which are in rows and
+    /// in indexes, and 128 for the rest.
+    ///
+    /// - Parameter tags: the bytes of all tags by ``DiskTags``.
+    static func cost(value: Int, key: Int, tags: Int) -> Int { value &+ 3 &* (key &+ tags) &+ 128 }
 
     let generation: UInt32
     let connection: Connection

@@ -7,7 +7,7 @@ internal import FreshetSQLite
 enum DiskSchema {
     static let file = "entries.sqlite"
     /// The version of the tables, in `user_version`.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     private static let statements = [
         "CREATE TABLE value(id INTEGER PRIMARY KEY, record BLOB NOT NULL)",

@@ -9,6 +9,9 @@ enum DiskTags {
         return bytes
     }
 
+    /// How many bytes ``encode(_:)`` makes of them.
+    static func byteCount(_ tags: [String]) -> Int { tags.reduce(0) { $0 + 4 + $1.utf8.count } }
+
     /// As many as the bytes hold: they may be damaged.
     static func decode(_ bytes: [UInt8]) -> [String] {
         var tags: [String] = []

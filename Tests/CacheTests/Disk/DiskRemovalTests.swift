@@ -75,7 +75,7 @@ struct DiskRemovalTests {
     func eviction() async throws {
         // Given room for ten
         var configuration = DiskCache.Configuration()
-        configuration.byteLimit = 10 * (100 + 2 + 128)
+        configuration.byteLimit = 10 * (100 + 3 * 2 + 128)
         let cache = try await DiskCache.open(folder.path, configuration)
         func key(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         for number in 0..<10 { try await cache.setValue(Array(repeating: 0, count: 100), forKey: key(number)) }
@@ -94,6 +94,26 @@ struct DiskRemovalTests {
         let next = try await DiskCache.open(folder.path, configuration)
         for number in 15..<24 { try await next.setValue(Array(repeating: 0, count: 100), forKey: key(number)) }
         #expect(try await next.keys() == ([8] + Array(15..<24)).map(key))
+    }
+
+    @Test("the limit holds for the files too, whatever the entries consist of", arguments: [(0, 600), (20, 10), (0, 10)])
+    func limitOfFiles(tags: Int, keyLength: Int) async throws {
+        // Given
+        var configuration = DiskCache.Configuration()
+        configuration.byteLimit = 1 << 20
+        let cache = try await DiskCache.open(folder.path, configuration)
+        // When
+        for number in 0..<8_000 {
+            let key = "\(number)" + String(repeating: "k", count: max(0, keyLength - 5))
+            try cache.stageValue([1], forKey: key, tags: (0..<tags).map { "a tag of thirty characters \(number % 100 + $0)" })
+            if number % 1_000 == 0 { try await cache.flush() }
+        }
+        try await cache.flush()
+        let bytes = try await cache.statistics().bytes
+        await cache.close()
+        // Then
+        #expect(bytes <= configuration.byteLimit && bytes > configuration.byteLimit * 9 / 10)
+        #expect(try DiskCacheDirectory(folder.path).summary().fileBytes <= 2 * configuration.byteLimit)
     }
 
     @Test("a limit that was lowered by much holds after a while, and files leave with their entries")
