@@ -7,8 +7,11 @@ internal import Synchronization
 /// Bytes by key in a directory, that outlive the process: one SQLite file for small values, and a file each for large ones.
 ///
 /// Safe from any thread, and from several processes on one directory. Each value carries a checksum that binds it to its key and to its
-/// lifetime: a damaged entry is a miss, never a wrong value. If the whole file is damaged, the cache is reset to an empty one; ``events``
-/// and the log report it. A loss of power may cost the newest entries.
+/// lifetime: a damaged entry is a miss, never a wrong value. If the whole file is damaged or was deleted, the cache is reset to an
+/// empty one; ``events`` and the log report it.
+///
+/// A loss of power, or damage to SQLite's log, may undo the newest changes: then an entry is missing, and one that was overwritten or
+/// removed is there again. Only ``removeAll()`` and ``invalidateEverything(schema:)`` wait until the disk has the change.
 ///
 /// ```swift
 /// let cache = try await DiskCache.open("/var/cache/pictures")

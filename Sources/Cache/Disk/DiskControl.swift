@@ -148,11 +148,13 @@ final class DiskControl: Sendable {
         return (UInt64(number) | check << 32).littleEndian
     }
 
-    /// Makes another generation the current one. Call within ``locked(_:)``.
+    /// Makes another generation the current one, also after a loss of power: removed entries must not be readable again. Call
+    /// within ``locked(_:)``.
     func setGeneration(_ number: UInt32) throws(CacheError) {
         var word = Self.word(number)
         let count = pwrite(descriptor, &word, 8, off_t(Self.wordOffset))
         guard count == 8 else { throw Self.error(count < 0 ? errno : ENOSPC, directory) }
+        guard fdatasync(descriptor) == 0 else { throw Self.error(errno, directory) }
     }
 
     /// Runs the closure while no other instance, in this process or another, changes generations.
