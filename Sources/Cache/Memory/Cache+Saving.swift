@@ -70,7 +70,8 @@ extension Cache: Decodable where Key: Codable, Value: Codable {
         restore(saved.entries)
     }
 
-    /// Restores a saved cache without the entries that have expired since. Blocks until the file is read. O(count).
+    /// Restores a saved cache without the entries that have expired since, and without those with a limited lifetime that
+    /// were stored in the future by a wall clock that was set back since. Blocks until the file is read. O(count).
     ///
     /// - Parameters:
     ///   - path: a file written by ``save(to:)``.
@@ -113,7 +114,9 @@ extension Cache: Decodable where Key: Codable, Value: Codable {
             let (nanoseconds, isFar) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
             return overflow || isFar ? (date > wall ? .max : .min) : now.saturatingAdd(nanoseconds)
         }
-        for entry in entries where entry.expires.map({ $0 > wall }) ?? true {
+        // As on disk: if the wall clock was set back since, nobody knows how old a value is.
+        let latest = wall.saturatingAdd(DiskDeadline.slack)
+        for entry in entries where entry.expires.map({ $0 > wall && (entry.endsByWall || entry.verified <= latest) }) ?? true {
             let timing: Timing = entry.expires == nil ? .unlimited : entry.endsByWall ? .wall : entry.sliding == nil ? .fixed : .sliding
             let deadline = entry.expires.map { entry.endsByWall ? $0 : instant($0) } ?? .max
             let resolved = ResolvedLifetime(start: instant(entry.recorded), timing: timing, deadline: deadline, span: entry.sliding ?? 0)

@@ -36,6 +36,22 @@ import Testing
         #expect(folder.files == ["saved"])
     }
 
+    @Test func valuesFromTheFutureAreOmittedSinceTheirAgeIsUnknown() throws {
+        // Given
+        let cache = Cache<String, Int>(clock: time.clock)
+        cache.setValue(1, forKey: "fixed", lifetime: .after(.seconds(3_600)))
+        cache.setValue(2, forKey: "sliding", lifetime: .sliding(.seconds(3_600)))
+        cache.setValue(3, forKey: "until", lifetime: .until(Date(timeIntervalSince1970: 4_600)))
+        cache.setValue(4, forKey: "ever", lifetime: .unlimited)
+        try cache.save(to: folder.file("saved"))
+        // When the wall clock has been set back, by a little or by much
+        let little = try Cache<String, Int>(contentsOf: folder.file("saved"), clock: ManualCacheClock(wall: 950_000).clock)
+        let much = try Cache<String, Int>(contentsOf: folder.file("saved"), clock: ManualCacheClock(wall: 500_000).clock)
+        // Then
+        #expect(Set(little.keys) == ["fixed", "sliding", "until", "ever"])
+        #expect(Set(much.keys) == ["until", "ever"])
+    }
+
     @Test func keepsTheOrderOfEvictionAndItsLimits() throws {
         // Given
         let cache = Cache<Int, Int>(countLimit: 100, shards: 1)
