@@ -1,5 +1,6 @@
 internal import FreshetSQLite
 internal import FreshetWire
+internal import Glibc
 
 /// The directory of a client that is not running, for tools.
 package struct ClientDirectory: Sendable {
@@ -8,13 +9,26 @@ package struct ClientDirectory: Sendable {
 
     /// `nil` for a directory without a client's file.
     ///
-    /// - Throws: ``ClientError/corrupt(path:quarantine:)`` for a file that is none of a client, which stays where it is.
+    /// - Throws: ``ClientError/corrupt(path:quarantine:)`` for a file that is none of a client, which stays where it is;
+    ///   ``ClientError/readOnly(path:)`` and ``ClientError/storageFailed(path:_:)`` for one that cannot be read now.
     package init?(_ path: String) throws(ClientError) {
         let file = path + "/freshet.sqlite"
-        guard let connection = try? Connection(path: file, mode: .readOnly) else { return nil }
-        let name = try? connection.withStatement("SELECT namespace FROM state") { try $0.step() ? $0.text(0) : nil }
-        guard let name, let namespace = try? Namespace(name) else { throw .corrupt(path: file, quarantine: file) }
+        guard access(file, F_OK) == 0 else { return nil }
+        guard let name = try Self.namespace(in: file), let namespace = try? Namespace(name) else {
+            throw .corrupt(path: file, quarantine: file)
+        }
         (self.path, self.namespace) = (path, namespace)
+    }
+
+    /// - Returns: `nil` for a file without a client's tables.
+    private static func namespace(in file: String) throws(ClientError) -> String? {
+        do {
+            let connection = try Connection(path: file, mode: .readOnly)
+            return try connection.withStatement("SELECT namespace FROM state") { try $0.step() ? $0.text(0) : nil }
+        } catch {
+            if let error = error as? SQLiteError, error.category == .misuse { return nil }
+            throw DiskTier.clientError(error, file)
+        }
     }
 
     /// Removes everything, or, with `keepsOutbox`, all but the writes that wait or were rejected.

@@ -103,6 +103,8 @@ extension ClientError: CustomStringConvertible {
             "no room for \(path): this change was neither stored nor sent, all earlier ones are kept; make room and try again"
         case .newerSchema(let path, let found, let supported):
             "\(path) has schema \(found), this version knows up to \(supported): update the program, or name another directory"
+        case .corrupt(let path, let quarantine) where quarantine == path:
+            "\(path) is damaged, or is no file of a client, and stays where it is: move it away to begin with an empty one"
         case .corrupt(let path, let quarantine):
             """
             \(path) is damaged and was moved to \(quarantine); writes that were not yet sent may still be in it: keep it if they \
