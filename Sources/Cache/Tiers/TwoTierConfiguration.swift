@@ -8,7 +8,7 @@ extension TwoTierCache {
         /// The protection of a value whose write does not state one.
         public var protection = DiskProtection.plain
         /// The most values that may be queued for the second tier, 4,096 by default. Beyond that a value stays in
-        /// memory alone.
+        /// memory alone. Queued values take memory besides the first tier's limits: lower this for large values.
         public var stagedLimit = 4_096
         /// The source of time. Tiers have separate clocks, which should show the same time.
         public var clock = CacheClock.system
