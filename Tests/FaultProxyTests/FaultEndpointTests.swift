@@ -144,9 +144,12 @@ import Testing
             try await server.waitUntil(waiting: 1, in: "shop")
             // When a fault is armed
             try await arm(server, #"{"effect":"answer","status":500,"on":"changes"}"#)
-            // Then its wait ends, and its next request meets the fault
-            #expect(try await waiting.status == 204)
-            #expect(try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60").status == 500)
+            // Then its wait ends with the fault, and the next poll waits
+            #expect(try await waiting.status == 500)
+            async let next = server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60")
+            try await server.waitUntil(waiting: 1, in: "shop")
+            try await server.put("/v1/shop/records/c/2", "1")
+            #expect(try await next.status == 200)
         }
     }
 

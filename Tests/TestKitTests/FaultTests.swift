@@ -132,6 +132,21 @@ import Testing
         await kit.close()
     }
 
+    @Test("a fault on the feed reaches a poll that is on its way to the server")
+    func pollsInFlight() async throws {
+        // Given a device that is live, so that its next poll is being sent
+        let kit = try TestKit()
+        let phone = try await kit.device("phone")
+        for _ in 1...300 {
+            try await kit.waitUntilIdle()
+            // When
+            let fault = try kit.fault(.answer(503), on: .changes, of: phone)
+            // Then the fault does not wait for the end of the poll
+            try await kit.waitForFault(fault, within: .seconds(10))
+        }
+        await kit.close()
+    }
+
     @Test func anExpiredTokenIsReplacedByAFreshOne() async throws {
         // Given
         let (kit, phone, laptop) = try await pair()

@@ -17,6 +17,7 @@ package final class FaultInjector: Sendable {
         var lastHeld = 0
         var isDraining = false
         var followers: [Namespace: Broadcast<Void>] = [:]
+        var proxies: [@Sendable (Namespace) -> Bool] = []
     }
 
     private let state = Mutex(State())
@@ -25,10 +26,24 @@ package final class FaultInjector: Sendable {
 
     // MARK: Faults
 
-    package func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault {
-        defer { notify(namespace) }
-        return state.withLock { $0.rules[namespace, default: FaultRules()].arm(fault) }
+    /// Arms a fault. One that reaches the feed also strikes the polls that wait at the server, or are on their way to it.
+    ///
+    /// - Parameter endStreams: called after that if streams of the namespace are open: ends them at the server, so that their
+    ///   readers connect again and meet the fault.
+    package func arm(_ fault: Fault, in namespace: Namespace, endStreams: () -> Void = {}) -> ArmedFault {
+        let (armed, proxies) = state.withLock { ($0.rules[namespace, default: FaultRules()].arm(fault), $0.proxies) }
+        notify(namespace)
+        guard fault.target.reaches(.changes) else { return armed }
+        let streams = proxies.map { strikePolls in strikePolls(namespace) }
+        if streams.contains(true) { endStreams() }
+        return armed
     }
+
+    /// Adds a proxy.
+    ///
+    /// - Parameter strikePolls: applies the faults of a namespace to the polls that the proxy has passed on already, and
+    ///   returns whether streams of the namespace are open.
+    func add(_ strikePolls: @escaping @Sendable (Namespace) -> Bool) { state.withLock { $0.proxies.append(strikePolls) } }
 
     package func armed(in namespace: Namespace) -> [ArmedFault] { state.withLock { $0.rules[namespace]?.armed ?? [] } }
 

@@ -45,8 +45,19 @@ package final class FaultProxy: Sendable {
         let (requests, continuation) = AsyncStream.makeStream(of: String.self)
         heldRequests = requests
         address = listener.address
-        loop = try ProxyLoop(listener) { resume in
+        let loop = try ProxyLoop(listener) { resume in
             ProxyRules(target: target, endpoints: endpoints, injector, limits, heldRequests: continuation, resume: resume)
+        }
+        self.loop = loop
+        injector?.add { [weak loop] namespace in
+            var hasStreams = false
+            loop?.change { state in
+                for connection in state.connections.values {
+                    connection.strikePoll(in: namespace)
+                    hasStreams = hasStreams || connection.isStream(of: namespace)
+                }
+            }
+            return hasStreams
         }
     }
 

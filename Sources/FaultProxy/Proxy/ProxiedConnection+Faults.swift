@@ -9,11 +9,45 @@ extension ProxiedConnection {
     func begin(_ request: Current) {
         current = request
         if rules.holdsAnswer(to: request.head) { current?.treatment = .hold }
-        guard let injector = rules.injector, let faultable = FaultableRequest(request.head),
-            let match = injector.match(faultable.target, faultable.token, in: faultable.namespace)
-        else {
-            return forward()
+        guard let faultable = FaultableRequest(request.head), let match = match(faultable) else { return forward() }
+        strike(match, faultable.token)
+    }
+
+    /// Applies a fault to a poll that was passed on before the fault was armed, and has no response yet. The server may not
+    /// have registered the poll as a waiter, so it cannot be relied on to release it.
+    func strikePoll(in namespace: Namespace) {
+        guard case .awaiting = phase, response.isEmpty, case .pass? = current?.treatment, let poll = feedRequest(in: namespace),
+            let match = match(poll)
+        else { return }
+        switch match.effect {
+        case .dropReply: current?.treatment = .lose
+        case .cutReply: current?.treatment = .cut
+        case .delayReply(let milliseconds): current?.treatment = .delay(milliseconds: milliseconds, match)
+        case .dropRequest, .duplicate, .delayRequest, .answer, .freeze, .expireToken:
+            // The request is taken back. Since it has no effect, it can be sent again.
+            closeServer()
+            strike(match, poll.token)
         }
+    }
+
+    /// Whether it passes on a stream of the namespace's changes.
+    func isStream(of namespace: Namespace) -> Bool {
+        guard case .passing(let body, _) = phase, body.isStream else { return false }
+        return feedRequest(in: namespace) != nil
+    }
+
+    /// The current request, if it reads the namespace's feed.
+    private func feedRequest(in namespace: Namespace) -> FaultableRequest? {
+        guard let current, let request = FaultableRequest(current.head), request.target == .changes, request.namespace == namespace
+        else { return nil }
+        return request
+    }
+
+    private func match(_ request: FaultableRequest) -> FaultInjector.Match? {
+        rules.injector?.match(request.target, request.token, in: request.namespace)
+    }
+
+    private func strike(_ match: FaultInjector.Match, _ token: DeviceToken?) {
         switch match.effect {
         case .dropRequest: close()
         case .dropReply: forward(.lose)
@@ -27,7 +61,7 @@ extension ProxiedConnection {
             phase = .heldRequest(isLost: true)
             wait(match, nil)
         case .answer(let status, let retryAfter): answer(Self.answer(status, retryAfter))
-        case .expireToken: answer(Self.expired(faultable.token))
+        case .expireToken: answer(Self.expired(token))
         }
     }
 

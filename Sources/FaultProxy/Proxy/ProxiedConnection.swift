@@ -319,7 +319,7 @@ final class ProxiedConnection {
         client.endOutput()
     }
 
-    private func closeServer() {
+    func closeServer() {
         server?.socket.close()
         server = nil
     }

@@ -73,8 +73,8 @@ package final class FaultServer: Sendable {
     /// `nil` once the server has stopped.
     package var control: ServerControl? { ServerControl(server) }
 
-    /// Arms a fault. If the fault reaches the feed, ends the waits of the namespace, so that their readers ask again
-    /// and meet the fault.
+    /// Arms a fault. One that reaches the feed strikes polls that wait already, and ends streams, whose readers meet it when
+    /// they connect again.
     @discardableResult
     package func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault { injector.arm(fault, in: namespace, control) }
 
@@ -93,8 +93,6 @@ package final class FaultServer: Sendable {
 
 extension FaultInjector {
     func arm(_ fault: Fault, in namespace: Namespace, _ control: ServerControl?) -> ArmedFault {
-        let armed = arm(fault, in: namespace)
-        if fault.target.reaches(.changes) { control?.releaseWaiters(in: namespace) }
-        return armed
+        arm(fault, in: namespace, endStreams: { control?.releaseWaiters(in: namespace) })
     }
 }

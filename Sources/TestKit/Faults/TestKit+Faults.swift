@@ -3,8 +3,7 @@ internal import FreshetFaultProxy
 extension TestKit {
     /// Arms a fault. If several match a request, the one that was armed first applies.
     ///
-    /// A fault on ``Requests/changes`` also reaches devices whose polls already wait: they send the poll again, and the
-    /// fault applies to it.
+    /// A fault on ``Requests/changes`` also reaches devices whose polls already wait: it applies to these polls.
     ///
     /// - Parameters:
     ///   - fault: the effect.
