@@ -122,6 +122,21 @@ struct ConnectionFaultTests {
         }
     }
 
+    @Test("a client that reads no responses is read no further") func doesNotRead() async throws {
+        try await TestFaultServer.with { server in
+            // Given a fault that answers every request
+            try arm(server, .answer(status: 503, retryAfter: 0), times: nil)
+            let isRefused = try await connected(to: server.port) { connection in
+                // When a client sends 32 MB of requests, and reads nothing
+                let requests = Array(
+                    String(repeating: "GET /v1/shop/records/c/1 HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 16_384).utf8)
+                return (0..<32).contains { _ in !connection.sends(requests, within: 2) }
+            }
+            // Then the kernel's buffers fill up
+            #expect(isRefused)
+        }
+    }
+
     @Test func aPreflightMeetsNoFault() async throws {
         try await TestFaultServer.with { server in
             try arm(server, .answer(status: 500, retryAfter: 0))

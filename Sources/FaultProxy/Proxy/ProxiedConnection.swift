@@ -132,7 +132,9 @@ final class ProxiedConnection {
     private var wantsInput: Bool {
         guard !isInputEnded, !closesWhenFlushed else { return false }
         return switch phase {
-        case .reading, .finishing: true
+        // A client that does not read its responses is read no further.
+        case .reading: !client.isFull
+        case .finishing: true
         case .tunnel: !(server?.socket.isFull ?? false)
         default: input.count < BufferedSocket.limit
         }

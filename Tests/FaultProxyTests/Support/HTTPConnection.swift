@@ -23,6 +23,13 @@ final class HTTPConnection {
 
     func send(_ bytes: [UInt8]) { Sockets.write(descriptor, bytes) }
 
+    /// Sends all bytes; false if the other side takes none for so many seconds.
+    func sends(_ bytes: [UInt8], within seconds: Int) -> Bool {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        return Sockets.write(descriptor, bytes)
+    }
+
     /// Ends the sending side.
     func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
