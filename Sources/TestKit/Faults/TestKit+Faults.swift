@@ -10,11 +10,12 @@ extension TestKit {
     ///   - requests: the kind of requests to match.
     ///   - device: the device whose requests to match; `nil` for all, and for clients that are no devices of the kit.
     ///   - times: how many requests to match.
-    /// - Throws: ``TestKitError/invalidFault(_:)``, ``TestKitError/unknownDevice(_:)``.
+    /// - Throws: ``TestKitError/invalidFault(_:)``, ``TestKitError/unknownDevice(_:)``, ``TestKitError/closed``.
     @discardableResult
     public func fault(
         _ fault: Fault, on requests: Requests = .any, of device: Device? = nil, times: Times = 1
     ) throws(TestKitError) -> ActiveFault {
+        try checkIsOpen()
         if let device { try check(device) }
         let count: Int?
         switch times {
@@ -38,9 +39,10 @@ extension TestKit {
 
     /// Makes the server refuse the tokens that the device has had so far, with `401`, until the device sends a fresh
     /// one, as a client does at once.
-    /// - Throws: ``TestKitError/unknownDevice(_:)``.
+    /// - Throws: ``TestKitError/unknownDevice(_:)``, ``TestKitError/closed``.
     @discardableResult
     public func expireToken(of device: Device) throws(TestKitError) -> ActiveFault {
+        try checkIsOpen()
         try check(device)
         let effect = FaultEffect.expireToken(generation: device.tokens.generation)
         return arm(FreshetFaultProxy.Fault(effect, device: device.name, times: nil))

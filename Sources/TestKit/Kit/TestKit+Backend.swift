@@ -64,19 +64,19 @@ public struct BackendCollection<Value: Sendable>: Sendable {
     /// The value, or `nil` where there is no record.
     public func value(forKey id: String) async throws -> Value? {
         let key = try key(id)
-        return try await backendCall { try await kit.control.record(key, in: kit.namespaceID) }.flatMap(decoded)
+        return try await kit.backendCall { try await kit.control.record(key, in: kit.namespaceID) }.flatMap(decoded)
     }
 
     /// All values, by id.
     public func all() async throws -> [String: Value] {
         _ = try key("1")
-        let records = try await backendCall { try await kit.control.records(in: name, of: kit.namespaceID) }
+        let records = try await kit.backendCall { try await kit.control.records(in: name, of: kit.namespaceID) }
         return try Dictionary(records.compactMap { record in try decoded(record).map { (record.key.id, $0) } }) { $1 }
     }
 
     private func write(_ id: String, _ operation: WriteOperation) async throws -> Revision? {
         let key = try key(id)
-        return try await backendCall { try await kit.control.write(key, operation, in: kit.namespaceID) }
+        return try await kit.backendCall { try await kit.control.write(key, operation, in: kit.namespaceID) }
     }
 
     private func key(_ id: String) throws(TestKitError) -> RecordKey {
@@ -89,7 +89,10 @@ public struct BackendCollection<Value: Sendable>: Sendable {
     }
 }
 
-/// Converts the server's errors to the kit's.
-private func backendCall<Value>(_ body: () async throws -> Value) async throws(TestKitError) -> Value {
-    do { return try await body() } catch let problem as Problem { throw .refused(problem) } catch { throw .storeFailed("\(error)") }
+extension TestKit {
+    /// Converts the server's errors to the kit's. A closed kit has no records: a write would create its namespace again.
+    fileprivate func backendCall<Value>(_ body: () async throws -> Value) async throws(TestKitError) -> Value {
+        try checkIsOpen()
+        do { return try await body() } catch let problem as Problem { throw .refused(problem) } catch { throw .storeFailed("\(error)") }
+    }
 }

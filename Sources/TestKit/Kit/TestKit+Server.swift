@@ -15,6 +15,8 @@ extension TestKit {
     public final class Server: Sendable {
         let faults: FaultServer
         private let lastNamespace = Atomic<Int>(0)
+        /// Distinguishes the namespaces of this server from those that an earlier one has left in the same directory.
+        private let run = String(UInt64.random(in: .min ... .max), radix: 36)
         /// The server's URL: `http://127.0.0.1:PORT`.
         public let url: String
 
@@ -46,6 +48,6 @@ extension TestKit {
             do throws(TestKitError) { return .success(try Server()) } catch { return .failure(error) }
         }()
 
-        func freshNamespace() -> String { "kit-\(lastNamespace.add(1, ordering: .relaxed).newValue)" }
+        func freshNamespace() -> String { "kit-\(run)-\(lastNamespace.add(1, ordering: .relaxed).newValue)" }
     }
 }

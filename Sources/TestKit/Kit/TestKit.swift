@@ -57,7 +57,9 @@ public final class TestKit: Sendable {
     }
 
     deinit {
-        guard !state.withLock({ $0.isClosed }) else { return }
+        let (isClosed, devices) = state.withLock { ($0.isClosed, $0.devices) }
+        guard !isClosed else { return }
+        for device in devices { Task { await device.stop() } }
         server.faults.forget(namespaceID)
         control.discardSoon(namespaceID)
     }
@@ -103,6 +105,11 @@ public final class TestKit: Sendable {
             state.withLock { state in state.devices.removeAll { $0 === device } }
             throw error
         }
+        // A kit that was closed meanwhile may have stopped the device before it ran.
+        do { try checkIsOpen() } catch {
+            await device.stop()
+            throw error
+        }
         return device
     }
 
@@ -123,14 +130,15 @@ public final class TestKit: Sendable {
     ///
     /// - Throws: ``TestKitError/unknownDevice(_:)``, ``TestKitError/closed``, or a `ClientError` of the start, after which the device is stopped.
     public func restart(_ device: Device) async throws {
-        let failure = state.withLock { state -> TestKitError? in
-            if state.isClosed { return .closed }
-            return state.devices.contains { $0 === device } ? nil : .unknownDevice(device.name)
-        }
-        if let failure { throw failure }
+        try checkIsOpen()
+        guard devices.contains(where: { $0 === device }) else { throw TestKitError.unknownDevice(device.name) }
         try await device.restart()
         // A kit that was closed meanwhile has stopped only the earlier client.
         if state.withLock({ $0.isClosed }) { await device.stop() }
+    }
+
+    func checkIsOpen() throws(TestKitError) {
+        guard !state.withLock({ $0.isClosed }), server.control != nil else { throw .closed }
     }
 
     private func add(_ device: Device) throws(TestKitError) {

@@ -12,7 +12,7 @@ extension TestKit {
     ///
     /// - Parameter limit: the longest wait; less than zero counts as zero, more than 30 years as 30 years.
     /// - Throws: ``TestKitError/notIdle(after:waits:faults:)``, which lists the devices that wait and their
-    ///   reasons; `CancellationError`.
+    ///   reasons; ``TestKitError/closed``; `CancellationError`.
     public func waitUntilIdle(within limit: Duration = .seconds(30)) async throws {
         let devices = devices
         let sources = devices.map { device -> @Sendable () -> AsyncStream<SyncClient.Status> in { device.client.statuses } }
@@ -25,8 +25,9 @@ extension TestKit {
 
     /// Waits until the fault has matched `times` requests.
     ///
-    /// - Throws: ``TestKitError/faultNotMatched(after:fault:matches:)``; `CancellationError`.
+    /// - Throws: ``TestKitError/faultNotMatched(after:fault:matches:)``, ``TestKitError/closed``; `CancellationError`.
     public func waitForFault(_ armed: ActiveFault, times: Int = 1, within limit: Duration = .seconds(30)) async throws {
+        try checkIsOpen()
         let source: @Sendable () -> AsyncStream<Void> = { [self] in server.faults.faultEvents(in: namespaceID) }
         let hasMatched = try await waitUntil(events: [source], within: limit) { [self] in matchCount(of: armed) >= times }
         if !hasMatched { throw TestKitError.faultNotMatched(after: limit, fault: armed.description, matches: matchCount(of: armed)) }

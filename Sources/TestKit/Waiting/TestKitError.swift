@@ -52,7 +52,7 @@ extension TestKitError: CustomStringConvertible {
             """
             not everything has drained within \(limit):
             \(waits.map { "  \($0.device): \($0.reason)" }.joined(separator: "\n"))
-            \(faults.isEmpty ? "No fault is armed: give it more time." : "Lift the faults that stand in its way; armed are still:")
+            \(faults.isEmpty ? "No fault is armed: give it more time." : "Clear the faults that block it with clearFaults(). These are still armed:")
             \(faults.map { "  \($0)" }.joined(separator: "\n"))
             """
         case .faultNotMatched(let limit, let fault, let matches):
