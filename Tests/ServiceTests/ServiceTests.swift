@@ -2,6 +2,7 @@ import FreshetClient
 import FreshetServer
 import FreshetService
 import FreshetTestSupport
+import Glibc
 import Logging
 import ServiceLifecycle
 import Testing
@@ -44,6 +45,43 @@ struct ServiceTests {
         // Then
         try await within { try await running.value }
         #expect(server.address == nil)
+    }
+
+    @Test("a service ends when its server was stopped otherwise, so that the group does not go on without it")
+    func stoppedOtherwise() async throws {
+        // Given a server that its service has started
+        let server = RecordServer()
+        let group = group(server)
+        let running = Task { try await group.run() }
+        while server.address == nil { await Task.yield() }
+        // When
+        await server.stop()
+        // Then
+        await #expect(throws: ServiceGroupError.self) { try await within { try await running.value } }
+    }
+
+    @Test("a further call of stop waits for the same end, so that the directory is free")
+    func stoppedTwice() async throws {
+        // Given a server that waits a second for the rest of a request
+        let folder = TemporaryDirectory()
+        var configuration = RecordServerConfiguration(directory: folder.file("data"))
+        configuration.drainTimeout = .seconds(1)
+        let server = try RecordServer.running(configuration)
+        let port = try #require(server.address?.port)
+        let descriptor = try #require(Sockets.connect(port: UInt16(port)))
+        Sockets.write(
+            descriptor, "PUT /v1/a/records/c/1 HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n".utf8)
+        #expect(!Sockets.read(descriptor).isEmpty)
+        // When two calls stop it at the same time
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 1...2 { group.addTask { await server.stop() } }
+            _ = try await group.next()
+            // Then not even the one that returns first does so before another server can have the directory
+            let next = try RecordServer.running(configuration)
+            await next.stop()
+        }
+        close(descriptor)
+        try await server.waitUntilStopped()
     }
 
     @Test("a server that cannot start ends the group with its error")

@@ -224,8 +224,6 @@ struct Serve: AsyncParsableCommand {
                 throw CommandFailure(.software, "no thread for the keys of issuers: \(error.description)")
             }
         }
-        let (auditFailures, reportAuditFailure) = AsyncStream.makeStream(of: String.self)
-        base.onAuditFailure = { reportAuditFailure.yield($0) }
         var configuration = try file.map { [base] file throws(CommandFailure) in try file.settings(base) } ?? flagged(base)
         if let file {
             configuration.source = { [base] () throws(RecordServerError) in
@@ -256,10 +254,6 @@ struct Serve: AsyncParsableCommand {
                 let hasFiles = file != nil || base.tls != nil || audit != nil
                 services.append(.init(service: await ReloadOnHangup(hasFiles ? server : nil, logger)))
                 services.append(.init(service: ServerService(urls: server.addresses.map(\.url), server: server)))
-                if configuration.requiresAuditLog {
-                    services.append(
-                        .init(service: AuditWatcher(failures: auditFailures), failureTerminationBehavior: .gracefullyShutdownGroup))
-                }
             }
         } catch {
             throw CommandFailure(error)
@@ -330,21 +324,17 @@ private struct ServerService: Service {
         for (index, url) in urls.enumerated() {
             StandardStream.output.printLine((index == 0 ? Serve.readyPrefix : Serve.alsoPrefix) + url)
         }
-        try await withGracefulShutdownHandler {
-            try await server.run()
-        } onGracefulShutdown: {
-            // A second signal means that the operator does not want to wait.
-            Task { await ForceQuitOnSecondSignal.endProcess() }
+        do {
+            try await withGracefulShutdownHandler {
+                try await server.run()
+            } onGracefulShutdown: {
+                // A second signal means that the operator does not want to wait.
+                Task { await ForceQuitOnSecondSignal.endProcess() }
+            }
+        } catch let error as RecordServerError {
+            // The server ran, and has stopped without its audit log.
+            throw CommandFailure(.inputOutput, error.description)
         }
-    }
-}
-
-/// Ends the program once a server cannot write the audit log that it requires.
-private struct AuditWatcher: Service {
-    let failures: AsyncStream<String>
-
-    func run() async throws {
-        for await reason in failures.cancelOnGracefulShutdown() { throw CommandFailure(.inputOutput, reason) }
     }
 }
 

@@ -26,19 +26,28 @@ public final class RecordServer: Sendable {
         public let url: String
     }
 
-    private enum State {
+    private enum Phase {
         case new
         case starting
         /// The addresses of all listeners, in their order.
         case running(ServerInstance, [Address])
+        case stopping
         case stopped
+    }
+
+    private struct State {
+        var phase = Phase.new
+        /// The calls that wait until the server has stopped.
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Why the server stops although nothing asked it to.
+        var failure: RecordServerError?
     }
 
     private let configuration: RecordServerConfiguration
     private let environment: ServerEnvironment
     private let logger: Logger
     private let shared: SharedStore?
-    private let state = Mutex(State.new)
+    private let state = Mutex(State())
 
     /// Creates a server that does not run yet.
     public init(
@@ -80,24 +89,28 @@ public final class RecordServer: Sendable {
     @discardableResult
     public func start() throws(RecordServerError) -> Address {
         let isNew = state.withLock { state in
-            guard case .new = state else { return false }
-            state = .starting
+            guard case .new = state.phase else { return false }
+            (state.phase, state.failure) = (.starting, nil)
             return true
         }
         guard isNew else { throw .alreadyStarted }
         do throws(RecordServerError) {
             try configuration.check()
-            let onAuditFailure = configuration.onAuditFailure
             let run = try ServerInstance(configuration, sharing: shared, environment, logger) { [weak self] reason in
-                onAuditFailure(reason)
+                self?.state.withLock { $0.failure = .auditLogUnusable(reason) }
                 Task { await self?.stop() }
             }
             run.core.onReload { [weak self] () throws(RecordServerError) in try self?.reload() }
             let addresses = try run.start().map { Address(host: $0.host, port: $0.port, url: $0.description) }
-            state.withLock { $0 = .running(run, addresses) }
+            let hasFailed = state.withLock { state in
+                state.phase = .running(run, addresses)
+                return state.failure != nil
+            }
+            // A call of `stop` before this moment had no effect.
+            if hasFailed { Task { await stop() } }
             return addresses[0]
         } catch {
-            state.withLock { $0 = .new }
+            state.withLock { $0.phase = .new }
             throw error
         }
     }
@@ -107,7 +120,7 @@ public final class RecordServer: Sendable {
 
     /// All addresses and the admin socket at which the server listens; empty unless it runs.
     package var addresses: [Address] {
-        guard case .running(_, let addresses) = state.withLock({ $0 }) else { return [] }
+        guard case .running(_, let addresses) = state.withLock({ $0.phase }) else { return [] }
         return addresses
     }
 
@@ -116,14 +129,46 @@ public final class RecordServer: Sendable {
 
     /// Answers waiting readers with their position, finishes requests in flight, and closes the store.
     ///
-    /// Requests that take longer than the drain timeout are cut off. A second call returns at once.
+    /// Requests that take longer than the drain timeout are cut off. A further call waits for the same end. Does nothing
+    /// unless the server runs: a call during ``start()`` has no effect.
     public func stop() async {
         let run: ServerInstance? = state.withLock { state in
-            guard case .running(let run, _) = state else { return nil }
-            state = .stopped
+            guard case .running(let run, _) = state.phase else { return nil }
+            state.phase = .stopping
             return run
         }
-        await run?.stop()
+        guard let run else { return await waitForEnding() }
+        await run.stop()
+        let waiting = state.withLock { state in
+            state.phase = .stopped
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits until the server has stopped, whoever stops it. Returns at once unless the server runs. Cancellation does not
+    /// end the wait.
+    ///
+    /// - Throws: ``RecordServerError/auditLogUnusable(_:)`` if the server stopped because it could not write the audit log
+    ///   that ``RecordServerConfiguration/requiresAuditLog`` demands.
+    public func waitUntilStopped() async throws(RecordServerError) {
+        await waitForEnding()
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    private func waitForEnding() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                switch state.phase {
+                case .running, .stopping:
+                    state.waiting.append(continuation)
+                    return false
+                case .new, .starting, .stopped: return true
+                }
+            }
+            if isOver { continuation.resume() }
+        }
     }
 
     /// Applies another configuration to the running server: who may use it, for what, and under which names. Waiting readers
@@ -132,7 +177,7 @@ public final class RecordServer: Sendable {
     /// - Throws: `invalidConfiguration` if a setting is out of range, or if one that a running server cannot change is
     ///   another; then nothing is applied. `failed` if the server does not run.
     package func reload(_ other: RecordServerConfiguration) throws(RecordServerError) {
-        guard case .running(let run, _) = state.withLock({ $0 }) else { throw .failed("The server does not run") }
+        guard case .running(let run, _) = state.withLock({ $0.phase }) else { throw .failed("The server does not run") }
         try other.check()
         let fixed = configuration.fixedSettings(changedBy: other)
         guard fixed.isEmpty else {
@@ -153,7 +198,7 @@ public final class RecordServer: Sendable {
     ///
     /// - Throws: ``RecordServerError/certificateUnusable(_:)``; the server then keeps the certificates that it has.
     public func reloadCertificates() throws(RecordServerError) {
-        guard case .running(let run, _) = state.withLock({ $0 }) else { return }
+        guard case .running(let run, _) = state.withLock({ $0.phase }) else { return }
         try run.reloadCertificates(configuration)
     }
 
@@ -162,19 +207,19 @@ public final class RecordServer: Sendable {
     ///
     /// - Throws: ``RecordServerError/auditLogUnusable(_:)``; the server then keeps the file that it has.
     public func reopenAuditLog() throws(RecordServerError) {
-        guard case .running(let run, _) = state.withLock({ $0 }) else { return }
+        guard case .running(let run, _) = state.withLock({ $0.phase }) else { return }
         try run.core.audit.reopen()
     }
 
     /// The state that handlers share; `nil` unless the server runs.
     var core: ServerCore? {
-        guard case .running(let run, _) = state.withLock({ $0 }) else { return nil }
+        guard case .running(let run, _) = state.withLock({ $0.phase }) else { return nil }
         return run.core
     }
 
     /// Forgets at once all deletes that are older than the retention.
     package func compact() async {
-        guard case .running(let run, _) = state.withLock({ $0 }) else { return }
+        guard case .running(let run, _) = state.withLock({ $0.phase }) else { return }
         await run.compact()
     }
 }

@@ -101,10 +101,8 @@ public struct RecordServerConfiguration: Sendable {
     /// Made with mode 0600 if it is not there. `nil`, the default, writes none.
     public var auditLog: String?
     /// Whether the server stops once the audit log cannot be written. A change of keys, rights or whole namespaces is then
-    /// acknowledged only after its line is on the disk.
+    /// acknowledged only after its line is on the disk. ``RecordServer/waitUntilStopped()`` throws the reason.
     public var requiresAuditLog = false
-    /// Called when the server stops for that reason, with the reason.
-    package var onAuditFailure: @Sendable (String) -> Void = { _ in }
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
     /// The most bytes of requests in memory, over all connections: bodies that are being received, and large ones that are being handled.

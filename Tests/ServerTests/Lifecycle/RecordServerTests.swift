@@ -1,6 +1,7 @@
 import FreshetPlatform
 import FreshetTestSupport
 import FreshetWire
+import Glibc
 import Logging
 import Synchronization
 import Testing
@@ -125,6 +126,50 @@ import Testing
         await running.server.stop()
         await running.server.stop()
         #expect(running.server.address == nil)
+    }
+
+    @Test("a server that is released without a stop gives its directory free, though a poll waits and a stream is open")
+    func released() async throws {
+        // Given
+        let directory = TemporaryDirectory()
+        let configuration = RecordServerConfiguration(directory: directory.path)
+        var server: TestServer? = try TestServer(configuration)
+        let cursor = try #require(try await server?.put("/v1/shop/records/c/1", "1").cursor)
+        let connections = try (0..<2).map { _ in try #require(Sockets.connect(port: UInt16(server?.port ?? 0))) }
+        for (connection, type) in zip(connections, ["application/json", "text/event-stream"]) {
+            Sockets.write(
+                connection, "GET /v1/shop/changes?since=\(cursor)&wait=60 HTTP/1.1\r\nHost: localhost\r\nAccept: \(type)\r\n\r\n".utf8)
+        }
+        try await server?.waitUntil(waiting: 2, in: "shop")
+        // When
+        server = nil
+        // Then another one can have it soon
+        let next = try await within {
+            while true {
+                do { return try RecordServer.running(configuration) } catch RecordServerError.directoryInUse { await Task.yield() }
+            }
+        }
+        await next.stop()
+        for connection in connections { close(connection) }
+    }
+
+    @Test("a start that fails at any step leaves the directory free, and can be repeated")
+    func repeatedStart() async throws {
+        // Given a server whose certificate is not there yet, and one whose port is taken
+        let directory = TemporaryDirectory()
+        let other = try RecordServer.running()
+        var encrypted = RecordServerConfiguration(directory: directory.path)
+        encrypted.tls = .init(certificates: [.init(chain: directory.file("none.pem"), key: directory.file("none.pem"))])
+        let taken = RecordServerConfiguration(port: try #require(other.address?.port), directory: directory.path)
+        for configuration in [encrypted, taken] {
+            let server = RecordServer(configuration)
+            for _ in 1...2 { #expect(throws: RecordServerError.self) { try server.start() } }
+            // Then
+            try await server.waitUntilStopped()
+            let next = try RecordServer.running(RecordServerConfiguration(directory: directory.path))
+            await next.stop()
+        }
+        await other.stop()
     }
 
     @Test("an interval or a retention without end is valid, and a number of loops that no machine has is refused")
