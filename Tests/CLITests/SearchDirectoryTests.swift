@@ -24,6 +24,19 @@ struct SearchDirectoryTests {
         #expect(try SearchDirectory(path).load() == [second])
     }
 
+    @Test("An entry that another search on the directory has removed ends neither of them") func removedElsewhere() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // Given two searches that have loaded the same entry
+        let entry = Scenario(seed: 1, devices: [.init("A")], incidents: [.init(after: 5, .clear(device: 0))])
+        try SearchDirectory(path).save([1: entry])
+        let directories = [try SearchDirectory(path), try SearchDirectory(path)]
+        for directory in directories { _ = try directory.load() }
+        // When both remove it
+        for directory in directories { try directory.save([:]) }
+        // Then
+        #expect(try SearchDirectory(path).load().isEmpty)
+    }
+
     @Test("A file in the directory's place is refused with the system's reason") func fileInPlace() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         // Given

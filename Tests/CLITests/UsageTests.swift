@@ -1,4 +1,5 @@
 import ArgumentParser
+import FreshetTestSupport
 import Subprocess
 import Testing
 
@@ -77,6 +78,33 @@ struct UsageTests {
         #expect(ending.status == ExitStatus.cannotCreate.rawValue)
         #expect(ending.output.isEmpty)
         #expect(ending.error.contains("there is no folder /no/such/folder"))
+    }
+
+    @Test(
+        "A folder in the place of a file, and a file without a name, are refused before the first run",
+        arguments: ["--report", "--shrunk"])
+    func folderForAFile(option: String) async throws {
+        let folder = try await freshet("simulate", "--seeds", "1", "--steps", "10", option, "/tmp")
+        #expect(folder.status == ExitStatus.cannotCreate.rawValue && folder.output.isEmpty)
+        #expect(folder.error.contains("/tmp: it is a folder"))
+        let empty = try await freshet("simulate", "--seeds", "1", "--steps", "10", option, "")
+        #expect(empty.status == ExitStatus.usage.rawValue && empty.error.contains("\(option) takes a file"))
+    }
+
+    @Test("Options of random runs are refused beside a scenario, on which they have no effect")
+    func optionsBesideAScenario() async throws {
+        let ending = try await freshet("simulate", "--scenario", "-", "--servers", "3", "--seeds", "1...3", "--rights")
+        #expect(ending.status == ExitStatus.usage.rawValue)
+        #expect(ending.error.contains("--scenario goes without --seeds, --servers, --rights"))
+    }
+
+    @Test("A run without a violation writes no shortest scenario") func nothingShrunk() async throws {
+        let folder = TemporaryDirectory()
+        let ending = try await freshet("simulate", "--seeds", "1", "--steps", "10", "--shrunk", folder.file("short.scenario"))
+        #expect(ending.status == 0 && folder.files.isEmpty)
+        let broken = try await freshet(
+            "simulate", "--seeds", "1...200", "--steps", "500", "--bug", "forgetOutbox", "--shrunk", folder.file("short.scenario"))
+        #expect(broken.status == ExitStatus.notFound.rawValue && folder.files == ["short.scenario"])
     }
 
     @Test(arguments: [

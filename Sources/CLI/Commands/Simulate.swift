@@ -22,9 +22,11 @@ struct Simulate: AsyncParsableCommand {
               0 if no rule was broken, 1 if one was.
             """)
 
+    private static let defaultSeeds: ClosedRange<UInt64> = 1...100
+
     @OptionGroup var options: WorkloadOptions
     @Option(help: "How many servers there are over one store, 1 to 9.") var servers = 1
-    @Option(help: ArgumentHelp("The seeds: one, or FIRST...LAST.", valueName: "seeds")) var seeds = SeedRange(1...100)
+    @Option(help: ArgumentHelp("The seeds: one, or FIRST...LAST.", valueName: "seeds")) var seeds = SeedRange(Simulate.defaultSeeds)
     @Option(
         help: ArgumentHelp("Run this scenario instead of seeds; - is standard input.", valueName: "file"), completion: .file())
     var scenario: String?
@@ -39,6 +41,22 @@ struct Simulate: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...9).contains(servers) else { throw ValidationError("--servers takes 1 to 9, not \(servers)") }
+        for (name, path) in [("--scenario", scenario), ("--report", report), ("--shrunk", shrunk)] where path == "" {
+            throw ValidationError("\(name) takes a file, and this is empty")
+        }
+        guard scenario == nil || optionsOfRandomRuns.isEmpty else {
+            throw ValidationError("--scenario goes without \(optionsOfRandomRuns.joined(separator: ", ")): the file decides about these")
+        }
+    }
+
+    /// The options that differ from their defaults, and have no effect on a scenario.
+    private var optionsOfRandomRuns: [String] {
+        let changes = [
+            ("--seeds", seeds.range != Self.defaultSeeds), ("--servers", servers != 1),
+            ("--devices", options.devices != WorkloadOptions.defaultDevices), ("--steps", options.steps != WorkloadOptions.defaultSteps),
+            ("--faults", options.faults != .all), ("--rights", options.rights),
+        ]
+        return changes.filter(\.1).map(\.0)
     }
 
     func run() async throws {

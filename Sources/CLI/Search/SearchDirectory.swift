@@ -38,7 +38,8 @@ final class SearchDirectory {
         return scenarios
     }
 
-    /// Writes the entries that are new, and removes those that have left the corpus.
+    /// Writes the entries that are new, and removes those that have left the corpus. Another search may have removed one
+    /// already.
     func save(_ entries: [Int: Scenario]) throws(CommandFailure) {
         var kept: Set<String> = []
         for number in entries.keys.sorted() {
@@ -48,7 +49,7 @@ final class SearchDirectory {
             kept.insert(name)
             if files.insert(name).inserted { try write(scenario.text, to: "\(corpus)/\(name)") }
         }
-        for name in files.subtracting(kept) {
+        for name in files.subtracting(kept) where FileManager.default.fileExists(atPath: "\(corpus)/\(name)") {
             do { try FileManager.default.removeItem(atPath: "\(corpus)/\(name)") } catch {
                 throw CommandFailure(.inputOutput, "cannot remove \(corpus)/\(name): \(systemReason(of: error))")
             }

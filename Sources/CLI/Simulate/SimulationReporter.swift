@@ -42,7 +42,7 @@ struct SimulationReporter {
         for run in runs where run.outcome.violation != nil && !isJSON { printViolation(run) }
         var course = first.outcome.scenario
         if let violation = first.outcome.violation, shrinks, violation.rule != .expectation { course = try shrink(course, violation) }
-        if let shrunk { try write(Array(course.text.utf8), to: shrunk) }
+        if let shrunk, first.outcome.violation != nil { try write(Array(course.text.utf8), to: shrunk) }
         if let report { try write(page(first, course), to: report) }
         guard first.outcome.violation == nil else {
             throw CommandFailure(.notFound, "a rule was broken. Run it again: \(command(first.seed))")
@@ -91,8 +91,11 @@ struct SimulationReporter {
     /// Checks before the first run that the requested files can be written after the last.
     func checkFiles() throws(CommandFailure) {
         for path in [report, shrunk].compactMap({ $0 }) {
-            let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
             var isFolder = false
+            if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
+                throw CommandFailure(.cannotCreate, "cannot write \(path): it is a folder. Name a file")
+            }
+            let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
             guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder else {
                 throw CommandFailure(.cannotCreate, "cannot write \(path): there is no folder \(folder). Make it first")
             }

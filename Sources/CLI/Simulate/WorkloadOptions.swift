@@ -3,8 +3,12 @@ import FreshetSimulator
 
 /// The parameters of random runs, for the commands that make them.
 struct WorkloadOptions: ParsableArguments {
-    @Option(help: "How many devices, 1 to 26; in a search, the most that a run has.") var devices = 5
-    @Option(help: "How many steps of a run come before all faults end; in a search, of a uniform run.") var steps = 5_000
+    static let defaultDevices = 5
+    static let defaultSteps = 5_000
+
+    @Option(help: "How many devices, 1 to 26; in a search, the most that a run has.") var devices = defaultDevices
+    @Option(help: "How many steps of a run come before all faults end; in a search, of a uniform run.")
+    var steps = defaultSteps
     @Option(help: ArgumentHelp("The faults of the runs: all, none, or a list with commas.", valueName: "list")) var faults = FaultList.all
     @Flag(help: "Give devices tokens whose rights are narrowed and widened, and which are revoked.") var rights = false
     @Option(help: ArgumentHelp("How many runs at a time. (default: one a processor)", valueName: "count")) var jobs: Int?
