@@ -4,9 +4,11 @@ package import FreshetServer
 package import FreshetWire
 
 extension PostgreSQLRecordStore {
-    package func namespaces(limit: Int) throws(StoreError) -> [Namespace] {
+    package func namespaces(withPrefix prefix: String, limit: Int) throws(StoreError) -> [Namespace] {
         try read { connection in
             var parameters = Parameters()
+            parameters.add(prefix)
+            parameters.add(prefix + Namespace.aboveAllCharacters)
             parameters.add(Int64(limit))
             let rows = try connection.run(.namespaces, parameters, by: .patient)
             return try (0..<rows.count).map { try Namespace(rows.text($0, 0)) }

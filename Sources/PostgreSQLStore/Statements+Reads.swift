@@ -145,7 +145,8 @@ extension Statement {
         WHERE s.continuing = s.token AND s.continued IS NOT NULL
         """)
 
-    static let namespaces = Statement("namespaces", "SELECT name FROM freshet.namespace ORDER BY name LIMIT $1::bigint")
+    static let namespaces = Statement(
+        "namespaces", "SELECT name FROM freshet.namespace WHERE name >= $1::text AND name < $2::text ORDER BY name LIMIT $3::bigint")
 
     static let totals = Statement(
         "totals",

@@ -31,9 +31,6 @@ extension RequestContext {
         }
     }
 
-    /// Whether the request may do anything in a namespace, and so may learn that there is one.
-    func mayKnow(_ namespace: Namespace) -> Bool { session == nil || Verb.allCases.contains { rights.reaches(namespace, with: $0) } }
-
     /// Whether the request may do this to the whole namespace.
     func may(_ verb: Verb, in namespace: Namespace) -> Bool {
         if case .needs = rights.decide(verb, in: namespace, of: .everything) { false } else { true }

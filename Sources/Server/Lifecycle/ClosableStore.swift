@@ -25,7 +25,9 @@ final class ClosableStore: RecordStore {
         return base
     }
 
-    func namespaces(limit: Int) throws(StoreError) -> [Namespace] { try open().namespaces(limit: limit) }
+    func namespaces(withPrefix prefix: String, limit: Int) throws(StoreError) -> [Namespace] {
+        try open().namespaces(withPrefix: prefix, limit: limit)
+    }
 
     func accessVersion() throws(StoreError) -> AccessVersion { try open().accessVersion() }
 

@@ -7,7 +7,7 @@ extension ServerCore {
     /// `GET /v1`: the server, its limits, and those of its namespaces in which the request may do anything.
     @Sendable func getServer(_ context: RequestContext) {
         context.later { [self] in
-            let namespaces = try store.namespaces(limit: Self.namespaceLimit).filter(context.mayKnow)
+            let namespaces = try namespaces(within: context.rights)
             var writer = JSONWriter()
             writer.beginObject()
             writer.member("server", "freshet")
@@ -28,6 +28,17 @@ extension ServerCore {
 
     /// The most namespaces that are listed; tests make many.
     private static let namespaceLimit = 1_000
+
+    /// The first namespaces in which the rights allow anything. One read for each grant at most.
+    private func namespaces(within rights: Rights) throws(StoreError) -> [Namespace] {
+        var found: [Namespace] = []
+        for pattern in rights.reach where found.count < Self.namespaceLimit {
+            // Of the names that begin with the whole name of a namespace, that name is the first.
+            let limit = if case .namespace = pattern { 1 } else { Self.namespaceLimit - found.count }
+            found += try store.namespaces(withPrefix: pattern.prefix, limit: limit).filter(pattern.matches)
+        }
+        return found
+    }
 
     /// `GET /v1/{ns}`
     @Sendable func getNamespace(_ context: RequestContext) throws {

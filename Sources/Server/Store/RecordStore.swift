@@ -17,8 +17,10 @@ package protocol RecordStore: Sendable {
     /// the whole store is alone; over a store that several servers share, this is true of the transactions of each server.
     var lanes: Int { get }
 
-    /// The namespaces that writes have made, by name, at most `limit`.
-    func namespaces(limit: Int) throws(StoreError) -> [Namespace]
+    /// The namespaces that writes have made and whose names begin with `prefix`, in the order of the names, at most `limit`.
+    ///
+    /// - Parameter prefix: empty, or the beginning of a name that a ``Namespace`` may have.
+    func namespaces(withPrefix prefix: String, limit: Int) throws(StoreError) -> [Namespace]
 
     /// The state of a namespace.
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState
@@ -87,6 +89,16 @@ extension RecordStore {
     /// One record with its value, however large.
     package func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> {
         try record(key, in: namespace, for: nil, valueBytes: .max)
+    }
+
+    /// The namespaces that writes have made, in the order of their names, at most `limit`.
+    package func namespaces(limit: Int) throws(StoreError) -> [Namespace] { try namespaces(withPrefix: "", limit: limit) }
+
+    /// The states of namespaces, one after the other.
+    package func states(of namespaces: [Namespace]) throws(StoreError) -> [NamespaceState] {
+        var states: [NamespaceState] = []
+        for namespace in namespaces { states.append(try state(of: namespace)) }
+        return states
     }
 
     /// Several records, one after the other.

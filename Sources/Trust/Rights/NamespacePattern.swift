@@ -24,6 +24,15 @@ package enum NamespacePattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What the names begin with.
+    package var prefix: String {
+        switch self {
+        case .namespace(let namespace): namespace.name
+        case .prefix(let prefix): prefix
+        case .all: ""
+        }
+    }
+
     package var description: String {
         switch self {
         case .namespace(let namespace): namespace.name

@@ -48,6 +48,25 @@ package struct Rights: Hashable, Sendable {
     package func reaches(_ namespace: Namespace, with verb: Verb) -> Bool {
         grants.contains { $0.verbs.contains(verb) && $0.namespaces.matches(namespace) && !$0.ranges.isEmpty }
     }
+
+    /// The namespaces in which anything is allowed: patterns that match none in common, in the order of the names. O(g log g).
+    package var reach: [NamespacePattern] {
+        let patterns = grants.filter { !$0.verbs.isEmpty && !$0.ranges.isEmpty }.map(\.namespaces)
+        var reach: [NamespacePattern] = []
+        // One that matches more names comes first among those of the same beginning.
+        for pattern in patterns.sorted(by: { ($0.prefix, $0.isOne ? 1 : 0) < ($1.prefix, $1.isOne ? 1 : 0) }) {
+            if let last = reach.last, last == pattern || !last.isOne && pattern.prefix.utf8.starts(with: last.prefix.utf8) { continue }
+            reach.append(pattern)
+        }
+        return reach
+    }
+}
+
+extension NamespacePattern {
+    /// Whether it matches one namespace alone.
+    fileprivate var isOne: Bool {
+        if case .namespace = self { true } else { false }
+    }
 }
 
 /// The decision about one request.

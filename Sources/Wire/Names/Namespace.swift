@@ -11,6 +11,9 @@ package struct Namespace: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.name = name
     }
 
+    /// Is above every character of a name, so a text that is followed by this is above all names that begin with the text.
+    package static let aboveAllCharacters = "~"
+
     /// The name itself.
     package var description: String { name }
 

@@ -37,6 +37,29 @@ import Testing
         }
     }
 
+    @Test("A key is shown the namespaces that it may know, however many others come before them")
+    func knownNamespaces() async throws {
+        // Given more namespaces than are listed
+        let store = MemoryRecordStore(seed: 1)
+        let names = (0...1_000).map { "a\(10_000 + $0)" } + ["shop", "tenant-1", "tenant-2", "tenants"]
+        let submissions = try names.map { Submission.invalidate([.everything], in: try Namespace($0)) { _ in } }
+        try GroupCommit.commit(submissions, to: store, at: Timestamp(milliseconds: 1_000), editLimit: 1_000).complete()
+        var configuration = RecordServerConfiguration()
+        configuration.requiresKeys = true
+        let server = AccessServer(test: try TestServer(sharing: SharedStore(store), configuration))
+        let some = try server.key(
+            #"[{"ns":"tenant-*","in":["a"],"may":["read"]},{"ns":"shop","in":["*"],"may":["write"]},{"ns":"none","in":["*"],"may":["read"]}]"#
+        )
+        let all = try server.key(#"[{"ns":"*","in":["*"],"may":["read"]}]"#)
+        // When
+        let known = try await server.request("GET", "/v1", some.field).text
+        let listed = try await server.request("GET", "/v1", all.field).text
+        await server.test.server.stop()
+        // Then
+        #expect(known.contains(#""namespaces":["shop","tenant-1","tenant-2"]"#))
+        #expect(listed.contains(#""a10999"]"#) && !listed.contains("a11000"))
+    }
+
     @Test("Only who may create can make a namespace by the first write")
     func create() async throws {
         try await AccessServer.with { server in

@@ -8,7 +8,9 @@ protocol ForwardingStore: RecordStore {
 }
 
 extension ForwardingStore {
-    func namespaces(limit: Int) throws(StoreError) -> [Namespace] { try reads.namespaces(limit: limit) }
+    func namespaces(withPrefix prefix: String, limit: Int) throws(StoreError) -> [Namespace] {
+        try reads.namespaces(withPrefix: prefix, limit: limit)
+    }
     func accessVersion() throws(StoreError) -> AccessVersion { try reads.accessVersion() }
     func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges {
         try reads.accessChanges(after: version)

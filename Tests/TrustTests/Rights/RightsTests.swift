@@ -25,6 +25,20 @@ struct RightsTests {
         #expect(rights.decide(.drop, in: try Namespace("tenant-3"), of: .everything) == .allowed(grant: 2))
     }
 
+    @Test(
+        "The reach of rights matches the namespaces in which anything is allowed, and none twice",
+        arguments: [
+            (["shop", "shop*", "shop-1", "a", "shop-*", "a"], ["a", "shop*"]),
+            (["b", "*", "a*"], ["*"]),
+            (["shop.x", "shop", "shop-1*"], ["shop", "shop-1*", "shop.x"]),
+            ([], []),
+        ])
+    func reach(_ patterns: [String], _ expected: [String]) throws {
+        let rights = Rights(
+            try patterns.compactMap { Grant(namespaces: try NamespacePattern($0), ranges: .everything, verbs: Verbs(.read)) })
+        #expect(rights.reach.map(\.description) == expected)
+    }
+
     @Test func theMissingRightIsNamed() throws {
         // When
         let decision = rights.decide(.write, in: shop, of: .key(try RecordKey("articles/1")))

@@ -32,8 +32,8 @@ package final class MemoryRecordStore: RecordStore {
         try content.withLock { try $0.run(body) }
     }
 
-    package func namespaces(limit: Int) -> [Namespace] {
-        content.withLock { Array($0.names.prefix(limit)) }
+    package func namespaces(withPrefix prefix: String, limit: Int) -> [Namespace] {
+        content.withLock { Array($0.names.lazy.filter { $0.name.utf8.starts(with: prefix.utf8) }.prefix(limit)) }
     }
 
     package func accessVersion() -> AccessVersion { content.withLock { $0.accessVersion() } }

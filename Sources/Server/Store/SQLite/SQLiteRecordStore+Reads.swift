@@ -2,10 +2,12 @@ internal import FreshetSQLite
 package import FreshetWire
 
 extension SQLiteRecordStore {
-    package func namespaces(limit: Int) throws(StoreError) -> [Namespace] {
+    package func namespaces(withPrefix prefix: String, limit: Int) throws(StoreError) -> [Namespace] {
         try read { connection in
-            try connection.withStatement("SELECT name FROM namespace ORDER BY name LIMIT ?") { row in
-                try row.bind(1, Int64(limit))
+            try connection.withStatement("SELECT name FROM namespace WHERE name >= ? AND name < ? ORDER BY name LIMIT ?") { row in
+                try row.bind(1, prefix)
+                try row.bind(2, prefix + Namespace.aboveAllCharacters)
+                try row.bind(3, Int64(limit))
                 var names: [Namespace] = []
                 while try row.step() { names.append(try Namespace(row.text(0))) }
                 return names
