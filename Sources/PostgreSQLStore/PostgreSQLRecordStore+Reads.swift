@@ -32,6 +32,21 @@ extension PostgreSQLRecordStore {
 
     package func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try counted(namespace).state }
 
+    package func states(of namespaces: [Namespace]) throws(StoreError) -> [NamespaceState] {
+        try read { connection in
+            let rows = try connection.run(.loadNamespaces, Parameters(of: namespaces), by: .patient)
+            guard rows.count == namespaces.count else {
+                throw StoreError.corrupt(path: label, reason: "the table freshet.store has no row, or several")
+            }
+            var states: [Int: NamespaceState] = [:]
+            for row in 0..<rows.count {
+                let place = Int(try rows.int64(row, 14)) - 1
+                states[place] = try NamespaceRow(counted: namespaces[place], rows, row).state
+            }
+            return namespaces.indices.compactMap { states[$0] }
+        }
+    }
+
     package func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> {
         let row = try counted(namespace)
         return Snapshot(row.counts, row.state)
@@ -221,7 +236,14 @@ extension Parameters {
         add(Int32(truncatingIfNeeded: EpochSource.bucket(of: namespace)))
     }
 
-    /// Those, and the name of a client, which may be NULL.
+    /// The names and the buckets of namespaces.
+    init(of namespaces: [Namespace]) {
+        self.init()
+        add(array: namespaces.map(\.name))
+        add(array: namespaces.map { Int32(truncatingIfNeeded: EpochSource.bucket(of: $0)) })
+    }
+
+    /// The name and the bucket of a namespace, and the name of a client, which may be NULL.
     init(of namespace: Namespace, for client: ClientIdentifier?) {
         self.init(of: namespace)
         add(client?.text)

@@ -55,9 +55,7 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
     static func loading(_ names: [Namespace]) -> [Request] {
         var lock = Parameters()
         lock.add(array: names.map(\.name))
-        var load = lock
-        load.add(array: names.map { Int32(truncatingIfNeeded: EpochSource.bucket(of: $0)) })
-        return [Request(.lockNamespaces, lock), Request(.loadNamespaces, load)]
+        return [Request(.lockNamespaces, lock), Request(.loadNamespaces, Parameters(of: names))]
     }
 
     /// The most bytes of all values that are fetched beforehand.

@@ -26,7 +26,7 @@ final class StoreFollower: Sendable {
         var connections = 0
     }
 
-    /// How many namespaces are compared before other reads have their turn.
+    /// How many namespaces are compared, by one read, before other reads have their turn.
     private static let reconcileStep = 256
 
     private let announcements: any CommitAnnouncements
@@ -113,12 +113,13 @@ final class StoreFollower: Sendable {
 
     private func reconcile(_ namespaces: ArraySlice<Namespace>) {
         source.later { [self] in
-            for namespace in namespaces.prefix(Self.reconcileStep) {
-                do throws(StoreError) { feeds.follow(namespace, to: try source.position(namespace)) } catch {
-                    // The next one tries again.
-                    logger.error("the feeds could not be compared with the store", metadata: ["error": "\(error)"])
-                    return handle(.reconciled(isComplete: false))
-                }
+            let step = Array(namespaces.prefix(Self.reconcileStep))
+            do throws(StoreError) {
+                for (namespace, position) in zip(step, try source.positions(step)) { feeds.follow(namespace, to: position) }
+            } catch {
+                // The next one tries again.
+                logger.error("the feeds could not be compared with the store", metadata: ["error": "\(error)"])
+                return handle(.reconciled(isComplete: false))
             }
             let rest = namespaces.dropFirst(Self.reconcileStep)
             guard !rest.isEmpty else { return handle(.reconciled(isComplete: true)) }

@@ -37,6 +37,8 @@ final class ClosableStore: RecordStore {
 
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try open().state(of: namespace) }
 
+    func states(of namespaces: [Namespace]) throws(StoreError) -> [NamespaceState] { try open().states(of: namespaces) }
+
     func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { try open().counts(of: namespace) }
 
     func totals() throws(StoreError) -> StoreTotals { try open().totals() }

@@ -68,6 +68,7 @@ final class ServerCore: Sendable {
         let source = FeedSource(
             isShared: announcements != nil,
             position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
+            positions: { namespaces throws(StoreError) in try store.states(of: namespaces).map(\.cursor) },
             read: { cursor, namespace in
                 do throws(StoreError) { return try store.feedRead(after: cursor, in: namespace, settings.feed) } catch {
                     logger.error("the feed could not read commits of other servers", metadata: ["error": "\(error)"])

@@ -25,6 +25,9 @@ package protocol RecordStore: Sendable {
     /// The state of a namespace.
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState
 
+    /// The states of namespaces, in their order, each as ``state(of:)`` returns it. A store behind a network reads them in one round trip.
+    func states(of namespaces: [Namespace]) throws(StoreError) -> [NamespaceState]
+
     /// The counts of a namespace. O(1), as ``state(of:)``.
     func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts>
 

@@ -67,6 +67,8 @@ import Testing
             }
             if let opened { meanwhile(opened) }
             return cursor
+        } positions: { _ throws(StoreError) in
+            []
         } read: { [work] in
             work.read(after: $0, $1)
         } later: { [work] in

@@ -27,6 +27,8 @@ import Testing
         limits.totalBytes = 50_000
         let source = FeedSource { _ throws(StoreError) in
             FeedSupport.cursor(1)
+        } positions: { _ throws(StoreError) in
+            []
         } read: { _, _ in
             nil
         } later: { _ in

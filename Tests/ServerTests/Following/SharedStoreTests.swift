@@ -60,6 +60,43 @@ import Testing
         }
     }
 
+    /// A store that counts the reads of states.
+    private final class CountingStore: ForwardingStore {
+        private let base = MemoryRecordStore(seed: 1)
+        /// How many namespaces each read asked for.
+        let counts = Mutex<[Int]>([])
+
+        var reads: any RecordStore { base }
+        var identifier: StoreIdentifier { base.identifier }
+
+        func transaction<Result: Sendable>(
+            touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
+        ) throws -> Result { try base.transaction(touching: scope, body) }
+
+        func state(of namespace: Namespace) throws(StoreError) -> NamespaceState {
+            counts.withLock { $0.append(1) }
+            return base.state(of: namespace)
+        }
+
+        func states(of namespaces: [Namespace]) throws(StoreError) -> [NamespaceState] {
+            counts.withLock { $0.append(namespaces.count) }
+            return try base.states(of: namespaces)
+        }
+    }
+
+    @Test func aReconciliationReadsTheStoreOnceForManyNamespaces() async throws {
+        // Given twenty feeds
+        let store = CountingStore()
+        try await Self.with(1, over: store, LocalAnnouncements(isReachable: false)) { servers in
+            for number in 1...20 { _ = try await servers[0].request("GET", "/v1/shop-\(number)/changes?since=now&wait=0") }
+            // When the server has compared them with the store twice
+            store.counts.withLock { $0.removeAll() }
+            while store.counts.withLock({ $0.count }) < 2 { await Task.yield() }
+            // Then
+            #expect(store.counts.withLock { $0.prefix(2) } == [20, 20])
+        }
+    }
+
     @Test func aServerPublishesTheCommitsOfOthersBeforeItsOwn() async throws {
         // Given a poll at a server to which no announcement gets through
         let fixture = try StoreFixture(.memory)

@@ -246,6 +246,38 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func namespacesAreListedByTheBeginningOfTheirNames(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        for name in ["shop", "shop-z", "shop-1", "shop.a", "shop_b", "shoq", "a"] {
+            let namespace = try Namespace(name)
+            _ = try fixture.commit { .invalidate([.everything], in: namespace, then: $0) }.result.get()
+        }
+        // When, then
+        let store = fixture.store
+        #expect(try store.namespaces(withPrefix: "shop", limit: 9).map(\.name) == ["shop", "shop-1", "shop-z", "shop.a", "shop_b"])
+        #expect(try store.namespaces(withPrefix: "shop-", limit: 1).map(\.name) == ["shop-1"])
+        #expect(try store.namespaces(withPrefix: "shop-z", limit: 9).map(\.name) == ["shop-z"])
+        #expect(try store.namespaces(withPrefix: "b", limit: 9).isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func theStatesOfManyNamespacesAreThoseOfEach(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        let names = try ["unmade", "b", "a", "shop", "b"].map { try Namespace($0) }
+        for (place, namespace) in names.dropFirst().enumerated() {
+            for _ in 0...place { _ = try fixture.commit { .invalidate([.everything], in: namespace, then: $0) }.result.get() }
+        }
+        // When
+        let states = try fixture.store.states(of: names)
+        // Then
+        #expect(try states == names.map { try fixture.store.state(of: $0) })
+        #expect(states.map(\.head.number) == [0, 5, 2, 3, 5])
+        #expect(try fixture.store.states(of: []).isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func rotationGivesEveryNamespaceANewEpochAndLeavesTheRest(_ kind: StoreKind) throws {
         // Given
         let fixture = try StoreFixture(kind)

@@ -16,6 +16,7 @@ extension ForwardingStore {
         try reads.accessChanges(after: version)
     }
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try reads.state(of: namespace) }
+    func states(of namespaces: [Namespace]) throws(StoreError) -> [NamespaceState] { try reads.states(of: namespaces) }
     func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { try reads.counts(of: namespace) }
     func totals() throws(StoreError) -> StoreTotals { try reads.totals() }
     func record(
