@@ -79,15 +79,19 @@ extension Statement {
         "forget_tombstones",
         """
         WITH gone AS (
-            DELETE FROM freshet.record r
-            USING unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS d(namespace, revision, collection, id)
-            WHERE r.namespace = d.namespace AND r.collection = d.collection AND r.id = d.id AND r.revision = d.revision
-            RETURNING r.namespace, r.revision
+            DELETE FROM freshet.record WHERE ctid = ANY (ARRAY(
+                SELECT r.ctid FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS d(namespace, revision, collection, id)
+                CROSS JOIN LATERAL (
+                    SELECT r.ctid FROM freshet.record r
+                    WHERE r.namespace = d.namespace AND r.collection = d.collection AND r.id = d.id AND r.revision = d.revision LIMIT 1
+                ) r
+            ))
+            RETURNING namespace, revision
         ),
         counted AS (SELECT namespace, count(*) AS count, max(revision) AS newest FROM gone GROUP BY namespace),
         kept AS (
             UPDATE freshet.namespace n SET forgotten = greatest(n.forgotten, c.newest), tombstones = n.tombstones - c.count
-            FROM counted c WHERE n.id = c.namespace RETURNING c.count
+            FROM counted c WHERE n.id = c.namespace AND n.id = ANY ($1::bigint[]) RETURNING c.count
         )
         SELECT (SELECT count(*) FROM gone), coalesce((SELECT sum(count) FROM kept), 0)::bigint
         """)
@@ -96,15 +100,19 @@ extension Statement {
         "forget_invalidations",
         """
         WITH gone AS (
-            DELETE FROM freshet.invalidation v
-            USING unnest($1::bigint[], $2::bigint[]) AS d(namespace, revision)
-            WHERE v.namespace = d.namespace AND v.revision = d.revision AND v.revision > 0
-            RETURNING v.namespace, v.revision
+            DELETE FROM freshet.invalidation WHERE ctid = ANY (ARRAY(
+                SELECT v.ctid FROM unnest($1::bigint[], $2::bigint[]) AS d(namespace, revision)
+                CROSS JOIN LATERAL (
+                    SELECT v.ctid FROM freshet.invalidation v
+                    WHERE v.namespace = d.namespace AND v.revision = d.revision AND v.revision > 0 LIMIT 1
+                ) v
+            ))
+            RETURNING namespace, revision
         ),
         counted AS (SELECT namespace, count(*) AS count, max(revision) AS newest FROM gone GROUP BY namespace),
         kept AS (
             UPDATE freshet.namespace n SET forgotten = greatest(n.forgotten, c.newest), invalidations = n.invalidations - c.count
-            FROM counted c WHERE n.id = c.namespace RETURNING c.count
+            FROM counted c WHERE n.id = c.namespace AND n.id = ANY ($1::bigint[]) RETURNING c.count
         )
         SELECT (SELECT count(*) FROM gone), coalesce((SELECT sum(count) FROM kept), 0)::bigint
         """)
@@ -117,19 +125,28 @@ extension Statement {
         "forget_outcomes",
         """
         WITH idle AS (
-            UPDATE freshet.client c SET day = NULL
-            FROM unnest($1::bigint[], $2::text[]) AS d(namespace, client)
-            WHERE c.namespace = d.namespace AND c.client = d.client AND c.day < $3::bigint
-            RETURNING c.namespace, c.client
+            UPDATE freshet.client SET day = NULL WHERE ctid = ANY (ARRAY(
+                SELECT c.ctid FROM unnest($1::bigint[], $2::text[]) AS d(namespace, client)
+                CROSS JOIN LATERAL (
+                    SELECT c.ctid, c.day FROM freshet.client c WHERE c.namespace = d.namespace AND c.client = d.client LIMIT 1
+                ) c
+                WHERE c.day < $3::bigint
+            ))
+            RETURNING namespace, client
         ),
         gone AS (
-            DELETE FROM freshet.outcome o USING idle d WHERE o.namespace = d.namespace AND o.client = d.client
-            RETURNING o.namespace, o.count, octet_length(o.outcomes) AS bytes
+            DELETE FROM freshet.outcome WHERE ctid = ANY (ARRAY(
+                SELECT o.ctid FROM idle d
+                CROSS JOIN LATERAL (
+                    SELECT o.ctid FROM freshet.outcome o WHERE o.namespace = d.namespace AND o.client = d.client OFFSET 0
+                ) o
+            ))
+            RETURNING namespace, count, octet_length(outcomes) AS bytes
         ),
         counted AS (SELECT namespace, sum(count) AS count, sum(bytes) AS bytes, count(*) AS rows FROM gone GROUP BY namespace),
         kept AS (
             UPDATE freshet.namespace n SET outcomes = n.outcomes - c.count, outcome_bytes = n.outcome_bytes - c.bytes
-            FROM counted c WHERE n.id = c.namespace RETURNING c.count, c.rows
+            FROM counted c WHERE n.id = c.namespace AND n.id = ANY ($1::bigint[]) RETURNING c.count, c.rows
         )
         SELECT coalesce((SELECT sum(count) FROM kept), 0)::bigint,
             (coalesce((SELECT sum(rows) FROM counted), 0) - coalesce((SELECT sum(rows) FROM kept), 0))::bigint
@@ -142,33 +159,33 @@ extension Statement {
     static let purgeRecords = Statement(
         "purge_records",
         """
-        DELETE FROM freshet.record r USING (
-            SELECT namespace, collection, id FROM freshet.record WHERE namespace = $1::bigint LIMIT $2::bigint
-        ) d WHERE r.namespace = d.namespace AND r.collection = d.collection AND r.id = d.id
+        DELETE FROM freshet.record WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM freshet.record WHERE namespace = $1::bigint LIMIT $2::bigint
+        ))
         """)
 
     static let purgeInvalidations = Statement(
         "purge_invalidations",
         """
-        DELETE FROM freshet.invalidation v USING (
-            SELECT namespace, kind, collection, name FROM freshet.invalidation WHERE namespace = $1::bigint LIMIT $2::bigint
-        ) d WHERE v.namespace = d.namespace AND v.kind = d.kind AND v.collection = d.collection AND v.name = d.name
+        DELETE FROM freshet.invalidation WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM freshet.invalidation WHERE namespace = $1::bigint LIMIT $2::bigint
+        ))
         """)
 
     static let purgeOutcomes = Statement(
         "purge_outcomes",
         """
-        DELETE FROM freshet.outcome o USING (
-            SELECT namespace, client, last FROM freshet.outcome WHERE namespace = $1::bigint LIMIT $2::bigint
-        ) d WHERE o.namespace = d.namespace AND o.client = d.client AND o.last = d.last
+        DELETE FROM freshet.outcome WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM freshet.outcome WHERE namespace = $1::bigint LIMIT $2::bigint
+        ))
         """)
 
     static let purgeClients = Statement(
         "purge_clients",
         """
-        DELETE FROM freshet.client c USING (
-            SELECT namespace, client FROM freshet.client WHERE namespace = $1::bigint LIMIT $2::bigint
-        ) d WHERE c.namespace = d.namespace AND c.client = d.client
+        DELETE FROM freshet.client WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM freshet.client WHERE namespace = $1::bigint LIMIT $2::bigint
+        ))
         """)
 
     static let purged = Statement("purged", "DELETE FROM freshet.dropped WHERE namespace = $1::bigint")

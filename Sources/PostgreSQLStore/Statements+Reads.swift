@@ -2,7 +2,7 @@
 internal import FreshetPostgreSQL
 
 // Reads. Each is one statement, so that the answer and its position are of one snapshot. The first columns are those of
-// NamespaceRow.
+// NamespaceRow. A row that depends on the namespace's is a subquery with LIMIT, as in the statements that write.
 extension Statement {
     static let state = Statement(
         "state",
@@ -19,7 +19,7 @@ extension Statement {
         SELECT s.seed, s.token, g.value, n.id, n.base, n.head, n.forgotten, n.records, n.bytes, c.last, c.owner
         FROM freshet.store s LEFT JOIN freshet.generation g ON g.bucket = $2::integer
         LEFT JOIN freshet.namespace n ON n.name = $1::text
-        LEFT JOIN freshet.client c ON c.namespace = n.id AND c.client = $3::text
+        LEFT JOIN LATERAL (SELECT last, owner FROM freshet.client c WHERE c.namespace = n.id AND c.client = $3::text LIMIT 1) c ON true
         """)
 
     static let record = Statement(
@@ -29,8 +29,10 @@ extension Statement {
             r.revision, r.modified, r.content_type, octet_length(r.value), CASE WHEN octet_length(r.value) <= $6::bigint THEN r.value END
         FROM freshet.store s LEFT JOIN freshet.generation g ON g.bucket = $2::integer
         LEFT JOIN freshet.namespace n ON n.name = $1::text
-        LEFT JOIN freshet.client c ON c.namespace = n.id AND c.client = $3::text
-        LEFT JOIN freshet.record r ON r.namespace = n.id AND r.collection = $4::text AND r.id = $5::text
+        LEFT JOIN LATERAL (SELECT last FROM freshet.client c WHERE c.namespace = n.id AND c.client = $3::text LIMIT 1) c ON true
+        LEFT JOIN LATERAL (
+            SELECT * FROM freshet.record r WHERE r.namespace = n.id AND r.collection = $4::text AND r.id = $5::text LIMIT 1
+        ) r ON true
         """)
 
     /// First the namespace, then the rows of a collection, whose values come up to $8 bytes in all, but the first in any case.
@@ -69,7 +71,7 @@ extension Statement {
             SELECT s.seed, s.token, g.value, n.id, n.base, n.head, n.forgotten, n.records, n.bytes, c.last
             FROM freshet.store s LEFT JOIN freshet.generation g ON g.bucket = $2::integer
             LEFT JOIN freshet.namespace n ON n.name = $1::text
-            LEFT JOIN freshet.client c ON c.namespace = n.id AND c.client = $3::text
+            LEFT JOIN LATERAL (SELECT last FROM freshet.client c WHERE c.namespace = n.id AND c.client = $3::text LIMIT 1) c ON true
         )
         SELECT n.seed, n.token, n.value, n.id, n.base, n.head, n.forgotten, n.records, n.bytes, n.last,
             NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, NULL::integer, NULL::bytea
@@ -103,7 +105,7 @@ extension Statement {
             SELECT s.seed, s.token, g.value, n.id, n.base, n.head, n.forgotten, n.records, n.bytes, c.last
             FROM freshet.store s LEFT JOIN freshet.generation g ON g.bucket = $2::integer
             LEFT JOIN freshet.namespace n ON n.name = $1::text
-            LEFT JOIN freshet.client c ON c.namespace = n.id AND c.client = $3::text
+            LEFT JOIN LATERAL (SELECT last FROM freshet.client c WHERE c.namespace = n.id AND c.client = $3::text LIMIT 1) c ON true
         )
         SELECT n.seed, n.token, n.value, n.id, n.base, n.head, n.forgotten, n.records, n.bytes, n.last,
             NULL::smallint, NULL::bigint, NULL::bigint, NULL::text, NULL::integer, NULL::bytea,

@@ -4,12 +4,16 @@ internal import FreshetPostgreSQL
 // The statements of a write transaction. Those of the first round trip are separate statements, so that each has a snapshot of
 // its own, from after the locks were granted.
 //
-// A lookup by key is a subquery with LIMIT. As a join, PostgreSQL may search the index by the namespace alone, while it has no
-// statistics of a new table, and then reads the whole namespace for each key.
+// Each statement leaves PostgreSQL one plan: a search by keys. It keeps the plan that it made first until it has new statistics, so a plan
+// that suits the few rows of a new table would otherwise read all of a million later: docs/decisions/0062-postgresql-store.md. Therefore:
+// - a lookup by key is a subquery with LIMIT, or with OFFSET 0 where it may find several rows, and no join;
+// - rows are removed by their places (`ctid`), which such a subquery finds. They cannot move meanwhile: the namespace is locked;
+// - rows of `namespace` that are joined are limited to the ids in a parameter too.
 extension Statement {
-    /// In the order of the ids, so that transactions do not wait for each other in a circle.
+    /// In the order of the ids, so that transactions do not wait for each other in a circle. By `id` alone it could read the whole table
+    /// in the order of its index.
     static let lockNamespaces = Statement(
-        "lock_namespaces", "SELECT id FROM freshet.namespace WHERE name = ANY ($1::text[]) ORDER BY id FOR UPDATE")
+        "lock_namespaces", "SELECT id FROM freshet.namespace WHERE name = ANY ($1::text[]) ORDER BY id + 0 FOR UPDATE")
 
     /// The transaction's number, and the history and incarnation that it is in.
     static let transaction = Statement(
@@ -26,8 +30,9 @@ extension Statement {
         SELECT s.seed, s.token, g.value, n.id, n.base, n.head, n.forgotten, n.records, n.bytes,
             n.tombstones, n.invalidations, n.clients, n.outcomes, n.outcome_bytes, d.place
         FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS d(name, bucket, place)
-        CROSS JOIN freshet.store s LEFT JOIN freshet.generation g ON g.bucket = d.bucket
-        LEFT JOIN freshet.namespace n ON n.name = d.name
+        CROSS JOIN freshet.store s
+        LEFT JOIN LATERAL (SELECT value FROM freshet.generation g WHERE g.bucket = d.bucket LIMIT 1) g ON true
+        LEFT JOIN LATERAL (SELECT * FROM freshet.namespace n WHERE n.name = d.name LIMIT 1) n ON true
         """)
 
     /// The rows of the keys that have one. $2 are places in $1; values are read where they are wanted, up to $6 bytes.
@@ -37,7 +42,7 @@ extension Statement {
         SELECT d.place, r.revision, r.modified, r.content_type, octet_length(r.value),
             CASE WHEN d.wanted AND octet_length(r.value) <= $6::bigint THEN r.value END
         FROM unnest($2::integer[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY AS d(owner, collection, id, wanted, place)
-        JOIN freshet.namespace n ON n.name = ($1::text[])[d.owner]
+        CROSS JOIN LATERAL (SELECT id FROM freshet.namespace n WHERE n.name = ($1::text[])[d.owner] LIMIT 1) n
         CROSS JOIN LATERAL (
             SELECT * FROM freshet.record r WHERE r.namespace = n.id AND r.collection = d.collection AND r.id = d.id LIMIT 1
         ) r
@@ -48,7 +53,7 @@ extension Statement {
         """
         SELECT d.place, c.last, c.day, c.removed, c.owner
         FROM unnest($2::integer[], $3::text[]) WITH ORDINALITY AS d(owner, client, place)
-        JOIN freshet.namespace n ON n.name = ($1::text[])[d.owner]
+        CROSS JOIN LATERAL (SELECT id FROM freshet.namespace n WHERE n.name = ($1::text[])[d.owner] LIMIT 1) n
         CROSS JOIN LATERAL (SELECT * FROM freshet.client c WHERE c.namespace = n.id AND c.client = d.client LIMIT 1) c
         """)
 
@@ -99,13 +104,18 @@ extension Statement {
         "remove_invalidations",
         """
         WITH gone AS (
-            DELETE FROM freshet.invalidation v
-            USING unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[]) AS d(namespace, kind, collection, name)
-            WHERE v.namespace = d.namespace AND v.kind = d.kind AND v.collection = d.collection AND v.name = d.name
-            RETURNING v.namespace
+            DELETE FROM freshet.invalidation WHERE ctid = ANY (ARRAY(
+                SELECT v.ctid FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[]) AS d(namespace, kind, collection, name)
+                CROSS JOIN LATERAL (
+                    SELECT v.ctid FROM freshet.invalidation v
+                    WHERE v.namespace = d.namespace AND v.kind = d.kind AND v.collection = d.collection AND v.name = d.name LIMIT 1
+                ) v
+            ))
+            RETURNING namespace
         )
         UPDATE freshet.namespace n SET invalidations = n.invalidations - c.count
-        FROM (SELECT namespace, count(*) AS count FROM gone GROUP BY namespace) c WHERE n.id = c.namespace
+        FROM (SELECT namespace, count(*) AS count FROM gone GROUP BY namespace) c
+        WHERE n.id = c.namespace AND n.id = ANY ($1::bigint[])
         """)
 
     /// Removes at most $5 invalidations of keys and prefixes of a collection, with names from $3 up to below $4.
@@ -113,17 +123,15 @@ extension Statement {
         "remove_range",
         """
         WITH gone AS (
-            DELETE FROM freshet.invalidation v
-            USING (
-                SELECT d.namespace, d.kind, d.collection, d.name FROM freshet.invalidation d
-                WHERE d.namespace = $1::bigint AND d.kind IN (1, 2) AND d.collection = $2::text AND d.name >= $3::text AND d.name < $4::text
+            DELETE FROM freshet.invalidation WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM freshet.invalidation
+                WHERE namespace = $1::bigint AND kind IN (1, 2) AND collection = $2::text AND name >= $3::text AND name < $4::text
                 LIMIT $5::bigint
-            ) d
-            WHERE v.namespace = d.namespace AND v.kind = d.kind AND v.collection = d.collection AND v.name = d.name
-            RETURNING v.namespace
+            ))
+            RETURNING namespace
         )
-        UPDATE freshet.namespace n SET invalidations = n.invalidations - c.count
-        FROM (SELECT namespace, count(*) AS count FROM gone GROUP BY namespace) c WHERE n.id = c.namespace
+        UPDATE freshet.namespace SET invalidations = invalidations - (SELECT count(*) FROM gone)
+        WHERE id = $1::bigint AND EXISTS (SELECT FROM gone)
         """)
 
     /// Removes at most $2 invalidations of a namespace.
@@ -131,15 +139,13 @@ extension Statement {
         "remove_all_invalidations",
         """
         WITH gone AS (
-            DELETE FROM freshet.invalidation v
-            USING (
-                SELECT d.namespace, d.kind, d.collection, d.name FROM freshet.invalidation d WHERE d.namespace = $1::bigint LIMIT $2::bigint
-            ) d
-            WHERE v.namespace = d.namespace AND v.kind = d.kind AND v.collection = d.collection AND v.name = d.name
-            RETURNING v.namespace
+            DELETE FROM freshet.invalidation WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM freshet.invalidation WHERE namespace = $1::bigint LIMIT $2::bigint
+            ))
+            RETURNING namespace
         )
-        UPDATE freshet.namespace n SET invalidations = n.invalidations - c.count
-        FROM (SELECT namespace, count(*) AS count FROM gone GROUP BY namespace) c WHERE n.id = c.namespace
+        UPDATE freshet.namespace SET invalidations = invalidations - (SELECT count(*) FROM gone)
+        WHERE id = $1::bigint AND EXISTS (SELECT FROM gone)
         """)
 
     static let addInvalidations = Statement(
@@ -175,13 +181,18 @@ extension Statement {
         "remove_outcomes",
         """
         WITH gone AS (
-            DELETE FROM freshet.outcome o
-            USING unnest($1::bigint[], $2::text[], $3::bigint[]) AS d(namespace, client, last)
-            WHERE o.namespace = d.namespace AND o.client = d.client AND o.last <= d.last
-            RETURNING o.namespace, o.count, octet_length(o.outcomes) AS bytes
+            DELETE FROM freshet.outcome WHERE ctid = ANY (ARRAY(
+                SELECT o.ctid FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS d(namespace, client, last)
+                CROSS JOIN LATERAL (
+                    SELECT o.ctid FROM freshet.outcome o
+                    WHERE o.namespace = d.namespace AND o.client = d.client AND o.last <= d.last OFFSET 0
+                ) o
+            ))
+            RETURNING namespace, count, octet_length(outcomes) AS bytes
         )
         UPDATE freshet.namespace n SET outcomes = n.outcomes - c.count, outcome_bytes = n.outcome_bytes - c.bytes
-        FROM (SELECT namespace, sum(count) AS count, sum(bytes) AS bytes FROM gone GROUP BY namespace) c WHERE n.id = c.namespace
+        FROM (SELECT namespace, sum(count) AS count, sum(bytes) AS bytes FROM gone GROUP BY namespace) c
+        WHERE n.id = c.namespace AND n.id = ANY ($1::bigint[])
         """)
 
     /// Counters that other statements change too are changed by differences.
@@ -196,7 +207,7 @@ extension Statement {
             $9::bigint[])
             AS d(id, head, records, bytes, tombstones, clients, invalidations, outcomes, outcome_bytes)
         CROSS JOIN freshet.store s
-        WHERE n.id = d.id
+        WHERE n.id = d.id AND n.id = ANY ($1::bigint[])
         """)
 }
 #endif
