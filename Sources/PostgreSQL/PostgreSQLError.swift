@@ -58,6 +58,8 @@ extension PostgreSQLError {
         case insufficientPrivilege
         /// A schema, table, column or function is missing, or exists already.
         case schema
+        /// A pooler lends connections in a way that the statements do not work with: connect directly.
+        case pooled
         /// A constraint forbids the row.
         case constraint
         /// A value is too large, or not allowed in its column.
@@ -80,6 +82,8 @@ extension PostgreSQLError {
             case "42501": self = .insufficientPrivilege
             case "3F000", "42P01", "42703", "42883", "42P06", "42P07", "42710", "3D000": self = .schema
             case "54000", "53200": self = .value
+            // A statement is prepared, or is not, though this connection has done otherwise.
+            case "42P05", "26000": self = .pooled
             default: self.init(class: state.prefix(2))
             }
         }
@@ -112,6 +116,7 @@ extension PostgreSQLError {
             case .tooManyConnections: "Raise max_connections of PostgreSQL, or give the server fewer connections."
             case .insufficientPrivilege: "Grant the role the right to use and to create the schema."
             case .schema: "The schema is not the one that this program made."
+            case .pooled: "Connect to PostgreSQL without a pooler; docs/cli.md says what works through one."
             case .constraint: "The row contradicts one that is stored: this is a mistake in the program."
             case .value: "PostgreSQL does not take the value."
             case .serverFailure: "Look at the log of PostgreSQL."

@@ -73,8 +73,7 @@ private final class Listener: Sendable {
         var isStopped = false
     }
 
-    /// How long a notification may take that the connection sends to itself, before it is used. Through a pooler that lends connections
-    /// for transactions, none arrives.
+    /// How long a notification may take that the connection sends to itself, before it is used.
     private static let probePatience = Duration.seconds(2)
     /// How long an announcement may take. ``HeadFollower`` gives up later.
     private static let patience = Duration.seconds(2)
@@ -118,7 +117,8 @@ private final class Listener: Sendable {
     private func run() {
         do {
             let connection = try database.open()
-            try connection.execute("SET synchronous_commit = off; LISTEN freshet", by: .patient)
+            try checkDirect(connection)
+            try connection.execute("LISTEN freshet", by: .patient)
             try probe(connection)
             guard !isStopped else { return }
             note(nil)
@@ -155,6 +155,16 @@ private final class Listener: Sendable {
         }
     }
 
+    /// Throws if the connection leads through a pooler, which makes up the number of the process. It may lend another connection for each
+    /// transaction: then notifications arrive now and then, and also at connections that have not asked for any.
+    private func checkDirect(_ connection: Connection) throws(PostgreSQLError) {
+        guard try connection.run(.backend, by: .patient).int64(0, 0) == Int64(connection.process) else {
+            throw PostgreSQLError(
+                .pooled,
+                "the connection leads through a pooler, which may deliver notifications elsewhere; --postgres-notify off does without")
+        }
+    }
+
     /// Checks that notifications arrive.
     private func probe(_ connection: Connection) throws(PostgreSQLError) {
         let text = "probe \(connection.process) \(UInt64.random(in: .min ... .max))"
@@ -166,7 +176,7 @@ private final class Listener: Sendable {
             wakeup.reset()
         }
         throw PostgreSQLError(
-            .misuse, "a notification to this connection did not arrive: connect without a pooler, or set --postgres-notify off")
+            .pooled, "a notification to this connection did not arrive; --postgres-notify off does without")
     }
 }
 #endif

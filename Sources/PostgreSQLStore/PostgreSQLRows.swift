@@ -9,7 +9,7 @@ struct PostgreSQLRows: WritableRows {
 
     /// Begins a transaction that no write transaction of a server overlaps. The lock comes before the snapshot.
     func begin(_ statement: Statement) throws {
-        try converting { try exchange([Request(statement), Request(.lockAccess), Request(.copySettings)]) }
+        try converting { try exchange([Request(statement), Request(.lockAccess), Request(.copySettings), Request(.waitForDisk)]) }
     }
 
     /// The number of connections of servers, and of commands, to the database.

@@ -12,8 +12,7 @@ extension RecordServer {
     ///   - uri: `postgres://USER@HOST:PORT/DATABASE`. What it leaves out comes from `PGHOST`, `PGUSER`, `PGPASSWORD` and so on,
     ///     and from `~/.pgpass`.
     ///   - listens: whether the servers notify each other of their commits, by `LISTEN` and `NOTIFY` over a connection for this
-    ///     alone. Without it, and through poolers that lend connections for transactions, a change that another server wrote arrives
-    ///     within half a second.
+    ///     alone. Without it, and through poolers, a change that another server wrote arrives within half a second.
     public convenience init(
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), postgreSQL uri: String, listens: Bool = true,
         logger: Logger = Logger(label: "freshet.server")

@@ -37,7 +37,17 @@ extension Statement {
     static let shareAccess = Statement("share_access", "LOCK TABLE freshet.access IN ROW SHARE MODE")
     static let lockAccess = Statement("lock_access", "LOCK TABLE freshet.access IN EXCLUSIVE MODE")
 
-    static let notify = Statement("notify", "SELECT pg_notify('freshet', $1::text)")
+    /// Has the transaction's commit wait for the disk. A pooler may have lent a connection whose settings are those of another program.
+    static let waitForDisk = Statement(
+        "wait_for_disk",
+        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')")
+
+    /// A lost notification is no lost change, so nothing waits for the disk. The setting ends with the transaction: a pooler may lend
+    /// the connection to another one next.
+    static let notify = Statement("notify", "SELECT pg_notify('freshet', $1::text), set_config('synchronous_commit', 'off', true)")
+
+    /// The number of the process that runs the statement.
+    static let backend = Statement("backend", "SELECT pg_backend_pid()")
 
     static let storeRow = Statement(
         "store_row", "SELECT identifier, system, timeline, ordinal, EXISTS (SELECT FROM freshet.incarnation) FROM freshet.store")

@@ -15,12 +15,12 @@ extension Statement {
     static let lockNamespaces = Statement(
         "lock_namespaces", "SELECT id FROM freshet.namespace WHERE name = ANY ($1::text[]) ORDER BY id + 0 FOR UPDATE")
 
-    /// The transaction's number, and the history and incarnation that it is in.
+    /// The transaction's number, the history and incarnation that it is in, and whether its commit waits for the disk.
     static let transaction = Statement(
         "transaction",
         """
         SELECT pg_current_xact_id()::text, s.system, s.ordinal, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), s.access,
-            (SELECT token::text FROM freshet.incarnation)
+            (SELECT token::text FROM freshet.incarnation), current_setting('synchronous_commit') IN ('on', 'remote_apply')
         FROM freshet.store s
         """)
 

@@ -25,6 +25,8 @@ struct TransactionRunner: Sendable {
         let history: StoreHistory
         /// `nil` if the database has lost the row.
         let incarnation: String?
+        /// Whether the commit waits for the disk.
+        let isDurable: Bool
     }
 
     /// How often a transaction runs that collides with others. Locks are taken in one order, so this is rare.
@@ -102,12 +104,14 @@ struct TransactionRunner: Sendable {
             try transaction.take(results[first + 1], scope.namespaces, locked: results[first - 1])
             try transaction.take(results[(first + 2)...], of: scope)
         }
-        return Identity(number: row.text(0, 0), history: history, incarnation: row.optionalText(0, 5))
+        return Identity(
+            number: row.text(0, 0), history: history, incarnation: row.optionalText(0, 5), isDurable: try row.bool(0, 6))
     }
 
     private func commit(_ requests: [Request], _ identity: Identity, over connection: Connection) throws {
         let outcome: [QueryResult]
-        do { outcome = try connection.exchange(requests + [Request(.commit)], by: .patient) } catch {
+        let settings = identity.isDurable ? [] : [Request(.waitForDisk)]
+        do { outcome = try connection.exchange(requests + settings + [Request(.commit)], by: .patient) } catch {
             guard !connection.isUsable else {
                 // The server has refused a statement, or the commit, and undone everything.
                 _ = try? connection.run(.rollback, by: .patient)
@@ -153,7 +157,7 @@ struct TransactionRunner: Sendable {
 
     /// Waits for the standby as the lost answer would have: a later commit is confirmed after the earlier one.
     private func confirm(over connection: Connection) throws {
-        do { _ = try connection.run(.touch, by: .patient) } catch {
+        do { _ = try connection.exchange([Request(.waitForDisk), Request(.touch)], by: .patient) } catch {
             throw unknown("it is committed, and no standby has confirmed it: \(error)")
         }
         try connection.checkStandby(database.label)

@@ -90,8 +90,8 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Whether the servers of a --store notify each other of their commits. 'off' goes with poolers that lend connections for \
-            transactions: a change that another server wrote then arrives within half a second. (default: on)
+            Whether the servers of a --store notify each other of their commits. 'off' goes with poolers: a change that another server \
+            wrote then arrives within half a second. (default: on)
             """, valueName: "on|off"))
     var postgresNotify: Switch?
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false

@@ -203,6 +203,30 @@ struct PostgreSQLRecordStoreTests {
         try store.transaction { try $0.touch() }
     }
 
+    @Test func aCommitWaitsForTheDiskWhateverThePreviousUserOfTheConnectionHasSet() throws {
+        // Given a connection whose setting another program changes, as through a pooler
+        var configuration = PostgreSQLRecordStore.Configuration()
+        configuration.lanes = 1
+        let store = try PostgreSQLRecordStore(uri: database.uri, configuration: configuration) { 7 }
+        try database.cluster.query(
+            """
+            CREATE TABLE freshet.seen(setting text);
+            CREATE FUNCTION freshet.change() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM set_config('synchronous_commit', 'off', false); RETURN NEW; END $$;
+            CREATE FUNCTION freshet.see() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN INSERT INTO freshet.seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+            CREATE TRIGGER change BEFORE INSERT ON freshet.record FOR EACH ROW EXECUTE FUNCTION freshet.change();
+            CREATE CONSTRAINT TRIGGER see AFTER INSERT OR UPDATE ON freshet.record DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION freshet.see();
+            """, in: database.name)
+        // When
+        _ = try store.put("a/1", in: namespace)
+        try database.cluster.query("DROP TRIGGER change ON freshet.record", in: database.name)
+        _ = try store.put("a/1", in: namespace)
+        // Then. The first transaction began with the right setting, and changed it itself.
+        #expect(try database.cluster.query("SELECT string_agg(setting, ' ') FROM freshet.seen", in: database.name) == "off on")
+    }
+
     @Test func anotherTimelineGivesEveryNamespaceAnotherEpoch() throws {
         // Given
         let first = try open()
