@@ -25,8 +25,11 @@ package final class Connection {
             // libpq gives no code. It says that a password was used for every failure after the authentication too.
             let isRefused =
                 PQconnectionNeedsPassword(opened) == 1 || message.contains("authentication failed")
-                || message.contains("no pg_hba.conf entry")
-            throw PostgreSQLError(isRefused ? .refused : .unreachable, message)
+                || message.contains("no pg_hba.conf entry") || message.contains("FATAL:  role \"")
+            let isFull =
+                message.contains("too many clients") || message.contains("too many connections")
+                || message.contains("remaining connection slots")
+            throw PostgreSQLError(isRefused ? .refused : isFull ? .tooManyConnections : .unreachable, message)
         }
         guard PQsetnonblocking(opened, 1) == 0, PQenterPipelineMode(opened) == 1 else {
             throw PostgreSQLError(.misuse, Self.message(of: opened))

@@ -29,15 +29,16 @@ package struct ConnectionSettings: Hashable, Sendable {
     /// Whether a text is a URI of PostgreSQL.
     package static func isURI(_ text: String) -> Bool { text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") }
 
-    /// The keywords and values for libpq: first the defaults, which the URI after them overrides.
+    /// The keywords and values for libpq: first the defaults, then the URI, which overrides them, and then what the store depends on.
     var parameters: [(keyword: String, value: String)] {
-        var parameters = [("fallback_application_name", "freshet"), ("client_encoding", "UTF8")]
         // A connection whose other end is gone is noticed within 20 seconds.
-        parameters += [("keepalives_idle", "5"), ("keepalives_interval", "5"), ("keepalives_count", "3"), ("tcp_user_timeout", "20000")]
+        var parameters = [("keepalives_idle", "5"), ("keepalives_interval", "5"), ("keepalives_count", "3"), ("tcp_user_timeout", "20000")]
         // For each host.
         if Self.variable("PGCONNECT_TIMEOUT") == nil { parameters.append(("connect_timeout", "3")) }
         if hasManyHosts, Self.variable("PGTARGETSESSIONATTRS") == nil { parameters.append(("target_session_attrs", "read-write")) }
         parameters.append(("dbname", uri))
+        // All texts are UTF-8; a copy finds the servers by their connections' name.
+        parameters += [("client_encoding", "UTF8"), ("application_name", "freshet")]
         return parameters
     }
 

@@ -19,7 +19,7 @@ enum Schema {
         let deadline = Deadline(after: .seconds(600))
         _ = try connection.run(.begin, by: deadline)
         do {
-            _ = try connection.run(.lockSchema, by: deadline)
+            _ = try connection.exchange([Request(.schemaSettings), Request(.lockSchema)], by: deadline)
             let found = try version(connection, by: deadline)
             guard found <= version else { throw StoreError.newerSchema(path: label, found: found, known: version) }
             if found < version {

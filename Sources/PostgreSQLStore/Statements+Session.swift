@@ -18,6 +18,10 @@ extension Statement {
             CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END
         """)
 
+    /// A step of the schema may take long, and another server may be taking it.
+    static let schemaSettings = Statement(
+        "schema_settings", "SELECT set_config('statement_timeout', '600s', true), set_config('lock_timeout', '600s', true)")
+
     /// Any number that other programs in the database do not use: "freshet" in ASCII.
     static let lockSchema = Statement("lock_schema", "SELECT pg_advisory_xact_lock(28834966186648948)")
     static let hasSchema = Statement("has_schema", "SELECT to_regclass('freshet.store') IS NOT NULL")

@@ -52,7 +52,9 @@ final class StoreDatabase: Sendable {
             let (connection, place) = try connect()
             _ = try enter(connection, place)
             return (connection, place)
-        } catch let error as PostgreSQLError where error.category == .unreachable || error.category == .timedOut {
+        } catch let error as PostgreSQLError
+            where [.unreachable, .timedOut, .tooManyConnections].contains(error.category)
+        {
             outage.withLock { $0 = Outage(error: error, end: Deadline(after: Self.outagePause)) }
             throw error
         }

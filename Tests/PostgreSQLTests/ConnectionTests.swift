@@ -153,6 +153,41 @@ struct ConnectionTests {
         _ = try Connection(ConnectionSettings(uri: "\(cluster.uri("postgres", user: "guarded"))&password=right"))
     }
 
+    @Test func aServerThatIsFullAndAnUnknownRoleAreToldApart() throws {
+        // Given
+        let cluster = try PostgreSQLCluster.shared.get()
+        try cluster.query(
+            "DO $$ BEGIN CREATE ROLE crowded LOGIN CONNECTION LIMIT 0; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+        // When
+        let full = #expect(throws: PostgreSQLError.self) {
+            try Connection(ConnectionSettings(uri: cluster.uri("postgres", user: "crowded")))
+        }
+        let unknown = #expect(throws: PostgreSQLError.self) {
+            try Connection(ConnectionSettings(uri: cluster.uri("postgres", user: "stranger")))
+        }
+        // Then
+        #expect(full?.category == .tooManyConnections && full?.description.contains("max_connections") == true)
+        #expect(unknown?.category == .refused)
+    }
+
+    private static let session = Statement(
+        "session", "SELECT current_setting('application_name'), current_setting('client_encoding'), 'é'")
+
+    @Test func theStoreDependsOnNoOptionOfTheURI() throws {
+        // Given
+        let uri = "\(try PostgreSQLCluster.shared.get().uri("postgres"))&client_encoding=LATIN1&application_name=other"
+        // When
+        let row = try Connection(ConnectionSettings(uri: uri)).run(Self.session, by: Deadline(after: Self.deadline))
+        // Then
+        #expect([0, 1, 2].map { row.text(0, $0) } == ["freshet", "UTF8", "é"])
+    }
+
+    @Test func aStatementThatAPoolerHasLostIsNoMistakeOfTheProgram() {
+        for state in ["42P05", "26000"] {
+            #expect(PostgreSQLError(state: state, message: "prepared statement").category == .pooled)
+        }
+    }
+
     @Test func noTextOfAConnectionHoldsThePassword() throws {
         // Given
         let settings = try ConnectionSettings(uri: "postgres://alice:secret@db.example:6432/shop?sslmode=require")

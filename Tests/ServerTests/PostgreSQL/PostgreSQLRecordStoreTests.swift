@@ -32,6 +32,27 @@ struct PostgreSQLRecordStoreTests {
         #expect(try second.state(of: Namespace("other")) == first.state(of: Namespace("other")))
     }
 
+    @Test func aStepOfTheSchemaMayTakeLong() throws {
+        // Given a database that notes the settings of each step
+        let cluster = database.cluster
+        defer {
+            for sql in ["DROP EVENT TRIGGER IF EXISTS note", "DROP SCHEMA noted CASCADE"] { _ = try? cluster.query(sql, in: database.name) }
+        }
+        try cluster.query(
+            """
+            CREATE SCHEMA noted;
+            CREATE TABLE noted.settings(value text);
+            CREATE FUNCTION noted.note() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+                INSERT INTO noted.settings VALUES (current_setting('statement_timeout') || ' ' || current_setting('lock_timeout'));
+            END $$;
+            CREATE EVENT TRIGGER note ON ddl_command_start EXECUTE FUNCTION noted.note();
+            """, in: database.name)
+        // When
+        _ = try open()
+        // Then
+        #expect(try cluster.query("SELECT string_agg(DISTINCT value, ', ') FROM noted.settings", in: database.name) == "10min 10min")
+    }
+
     @Test func twoStoresOverOneDatabaseShareTheirWrites() throws {
         // Given
         let (first, second) = (try open(), try open())
