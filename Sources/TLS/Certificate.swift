@@ -16,7 +16,7 @@ final class Certificate {
     init(_ files: CertificateFiles, now: Int64) throws(TLSError) {
         self.files = files
         let chain = try PEM(files.chain)
-        guard let leaf = chain.nextCertificate() else { throw .noCertificate(path: files.chain) }
+        guard let leaf = try chain.nextCertificate() else { throw .noCertificate(path: files.chain) }
         self.leaf = leaf
         do throws(TLSError) {
             key = try PEM(files.key).privateKey()
@@ -29,7 +29,7 @@ final class Certificate {
             throw .noCertificate(path: files.chain)
         }
         self.end = end
-        while let signer = chain.nextCertificate() { signers.append(signer) }
+        while let signer = try chain.nextCertificate() { signers.append(signer) }
         guard X509_check_private_key(leaf, key) == 1 else { throw .keyMismatch(certificate: files.chain, key: files.key) }
         guard start <= now else { throw .notYetValid(path: files.chain, start: start) }
         guard end > now else { throw .expired(path: files.chain, end: end) }
@@ -73,9 +73,15 @@ private final class PEM {
     deinit { BIO_free(bio) }
 
     /// The caller owns the certificate; `nil` behind the last one.
-    func nextCertificate() -> OpaquePointer? {
+    func nextCertificate() throws(TLSError) -> OpaquePointer? {
+        ERR_clear_error()
         defer { ERR_clear_error() }
-        return PEM_read_bio_X509(bio, nil, nil, nil)
+        if let certificate = PEM_read_bio_X509(bio, nil, nil, nil) { return certificate }
+        // A chain that lacks a certificate would be refused by the clients, and not here.
+        guard freshet_error_reason(ERR_peek_last_error()) == PEM_R_NO_START_LINE else {
+            throw .damaged(path: path, reason: TLSContext.reason())
+        }
+        return nil
     }
 
     /// The caller owns the key.

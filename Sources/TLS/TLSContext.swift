@@ -21,28 +21,40 @@ package final class TLSContext: @unchecked Sendable {
     package convenience init(_ settings: TLSSettings, now: Int64) throws(TLSError) {
         var certificates: [Certificate] = []
         for files in settings.certificates { certificates.append(try Certificate(files, now: now)) }
-        try self.init(certificates, settings.clientAuthority)
+        try self.init(certificates, settings.clientAuthority.map(ClientAuthority.file))
     }
 
-    private let clientAuthority: String?
+    /// Where the certificates of a client authority are.
+    private enum ClientAuthority {
+        case file(String)
+        /// A context that has read them.
+        case context(OpaquePointer)
+    }
 
-    private init(_ certificates: [Certificate], _ clientAuthority: String?) throws(TLSError) {
+    private let demandsCertificates: Bool
+
+    private init(_ certificates: [Certificate], _ clientAuthority: ClientAuthority?) throws(TLSError) {
         guard let first = certificates.min(by: { $0.end < $1.end }) else { throw .noCertificates }
         (end, firstToEnd) = (first.end, first.files.chain)
         self.certificates = certificates
-        self.clientAuthority = clientAuthority
-        for certificate in certificates { contexts.append(try makeContext(certificate)) }
+        demandsCertificates = clientAuthority != nil
+        for certificate in certificates {
+            // The file is read once, so that all contexts have the same content of it.
+            contexts.append(try makeContext(certificate, clientAuthority.map { contexts.first.map(ClientAuthority.context) ?? $0 }))
+        }
     }
 
     deinit { for context in contexts { SSL_CTX_free(context) } }
 
-    /// The same certificates with new keys for session tickets. The client authority's file is read again.
-    package func withNewTicketKeys() throws(TLSError) -> TLSContext { try TLSContext(certificates, clientAuthority) }
+    /// The same certificates, and those of the client authority, with new keys for session tickets. Reads no file.
+    package func withNewTicketKeys() throws(TLSError) -> TLSContext {
+        try TLSContext(certificates, demandsCertificates ? .context(pointer) : nil)
+    }
 
     /// For clients that name no server, or one without a certificate.
     var pointer: OpaquePointer { contexts[0] }
 
-    private func makeContext(_ certificate: Certificate) throws(TLSError) -> OpaquePointer {
+    private func makeContext(_ certificate: Certificate, _ clientAuthority: ClientAuthority?) throws(TLSError) -> OpaquePointer {
         ERR_clear_error()
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw .failed(Self.reason()) }
         do throws(TLSError) {
@@ -56,7 +68,7 @@ package final class TLSContext: @unchecked Sendable {
             guard SSL_CTX_use_PrivateKey(context, certificate.key) == 1 else {
                 throw .refused(path: certificate.files.key, reason: Self.reason())
             }
-            if let clientAuthority { try demandCertificates(signedBy: clientAuthority, context) }
+            if let clientAuthority { try Self.demandCertificates(signedBy: clientAuthority, context) }
         } catch {
             SSL_CTX_free(context)
             throw error
@@ -73,12 +85,19 @@ package final class TLSContext: @unchecked Sendable {
         return context
     }
 
-    private func demandCertificates(signedBy path: String, _ context: OpaquePointer) throws(TLSError) {
-        guard access(path, R_OK) == 0 else { throw .unreadable(path: path, reason: String(cString: strerror(errno))) }
-        guard SSL_CTX_load_verify_file(context, path) == 1, let names = SSL_load_client_CA_file(path) else {
-            throw .noCertificate(path: path)
+    private static func demandCertificates(signedBy authority: ClientAuthority, _ context: OpaquePointer) throws(TLSError) {
+        switch authority {
+        case .file(let path):
+            guard access(path, R_OK) == 0 else { throw .unreadable(path: path, reason: String(cString: strerror(errno))) }
+            guard SSL_CTX_load_verify_file(context, path) == 1, let names = SSL_load_client_CA_file(path) else {
+                throw .noCertificate(path: path)
+            }
+            SSL_CTX_set_client_CA_list(context, names)
+        case .context(let other):
+            guard let names = SSL_dup_CA_list(SSL_CTX_get_client_CA_list(other)) else { throw .failed("out of memory") }
+            SSL_CTX_set_client_CA_list(context, names)
+            SSL_CTX_set1_cert_store(context, SSL_CTX_get_cert_store(other))
         }
-        SSL_CTX_set_client_CA_list(context, names)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
     }
 

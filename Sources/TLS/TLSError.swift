@@ -4,8 +4,10 @@ internal import FreshetPlatform
 package enum TLSError: Error, Hashable, Sendable {
     /// The file cannot be read.
     case unreadable(path: String, reason: String)
-    /// The file has no certificate in PEM, or a damaged one.
+    /// The file has no certificate in PEM.
     case noCertificate(path: String)
+    /// A certificate in the file is damaged, or cut off.
+    case damaged(path: String, reason: String)
     /// The file has no private key in PEM, or a damaged one.
     case noKey(path: String)
     /// The private key needs a passphrase.
@@ -30,6 +32,8 @@ extension TLSError: CustomStringConvertible {
         case .unreadable(let path, let reason): "\(path) cannot be read (\(reason)): name a file that this user may read"
         case .noCertificate(let path):
             "\(path) has no certificate in PEM: name the file with the server's certificate, followed by those that signed it"
+        case .damaged(let path, let reason):
+            "a certificate in \(path) is damaged or cut off (\(reason)): write the file again, with the server's certificate and those that signed it"
         case .noKey(let path): "\(path) has no private key in PEM: name the file of the certificate's key"
         case .encryptedKey(let path):
             "\(path) needs a passphrase, which a server cannot type: decrypt it with `openssl pkey -in \(path) -out FILE`, and give FILE mode 0600"

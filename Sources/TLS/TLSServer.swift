@@ -60,20 +60,24 @@ package final class TLSServer: ByteLayerSource {
     /// The time at which the first certificate ends, in seconds since 1970.
     package var certificateEnd: Int64 { state.withLock { $0.context.end } }
 
+    private func renewed(_ context: TLSContext, as other: TLSContext, now: Int64) {
+        state.withLock { if $0.context === context { ($0.context, $0.keyTime) = (other, now) } }
+    }
+
     /// Exchanges the keys of session tickets once a day. To be called now and then.
     ///
-    /// - Returns: a warning for the operator, at most one a day.
+    /// - Returns: a warning for the operator: of a certificate at most one a day, and of keys that could not be exchanged each time.
     package func timePassed(now: Int64, wall: Int64) -> String? {
         let (context, needsKeys, needsWarning) = state.withLock { state in
             let isDue = state.warningTime.map { now - $0 >= Self.warningInterval } ?? true
             let needsWarning = isDue && state.context.end - wall < Self.warningPeriod
             if needsWarning { state.warningTime = now }
-            let needsKeys = now - state.keyTime >= Self.keyLifetime
-            if needsKeys { state.keyTime = now }
-            return (state.context, needsKeys, needsWarning)
+            return (state.context, now - state.keyTime >= Self.keyLifetime, needsWarning)
         }
-        if needsKeys, let renewed = try? context.withNewTicketKeys() {
-            state.withLock { if $0.context === context { $0.context = renewed } }
+        if needsKeys {
+            do throws(TLSError) { renewed(context, as: try context.withNewTicketKeys(), now: now) } catch {
+                return "the keys of TLS session tickets are older than a day and could not be exchanged: \(error)"
+            }
         }
         guard needsWarning else { return nil }
         let days = (context.end - wall) / 86_400

@@ -14,6 +14,8 @@ package final class TLSSession: ByteLayer {
     /// The bytes that OpenSSL has written in the current call.
     private var output: [UInt8] = []
     private var hasBegun = false
+    /// Whether the client's first message was understood, and answered.
+    private var hasReplied = false
     private var hasFailed = false
     package private(set) var isHandshaking = true
 
@@ -36,10 +38,18 @@ package final class TLSSession: ByteLayer {
     deinit { SSL_free(session) }
 
     /// What OpenSSL allocates for a record, from its first byte on. `RB`: the header has arrived, and the body has not.
+    ///
+    /// During the handshake it has a buffer for messages too. A client's first message may state up to 128 KiB, which OpenSSL
+    /// allocates at once.
     package var heldBytes: Int {
+        guard !isHandshaking else { return !hasBegun ? 0 : hasReplied ? Self.handshakeBytes : Self.helloBytes }
         let isPartial = SSL_has_pending(session) == 1 || SSL_rstate_string(session)[1] == CChar(UInt8(ascii: "B"))
         return isPartial ? 17 << 10 : 0
     }
+
+    /// Measured: a session whose first message is incomplete, with the longest length and with a usual one.
+    private static let helloBytes = 156 << 10
+    private static let handshakeBytes = 42 << 10
 
     /// The protocol's version, such as `TLSv1.3`.
     package var version: String { String(cString: SSL_get_version(session)) }
@@ -64,7 +74,9 @@ package final class TLSSession: ByteLayer {
         }
         if isHandshaking {
             ERR_clear_error()
+            let earlier = self.output.count
             let result = SSL_do_handshake(session)
+            hasReplied = hasReplied || self.output.count > earlier
             guard result == 1 else { return ByteLayerInput(end: end(result)) }
             isHandshaking = false
         }

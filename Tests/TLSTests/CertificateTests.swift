@@ -1,4 +1,5 @@
 import CFreshetTLS
+import Foundation
 import FreshetTestSupport
 import Glibc
 import Testing
@@ -39,6 +40,28 @@ struct CertificateTests {
             Issue.record("\(String(describing: error(weak.settings)))")
             return
         }
+    }
+
+    @Test func aChainWithADamagedCertificateIsRefused() async throws {
+        // Given a chain whose second certificate is cut off, or has a wrong byte
+        let authority = try await TestAuthority()
+        let one = try await authority.issue("one")
+        let leaf = try String(contentsOfFile: one.chain, encoding: .utf8)
+        let signer = try String(contentsOfFile: authority.certificate, encoding: .utf8)
+        var lines = signer.split(separator: "\n").map(String.init)
+        lines[2] = "!" + lines[2].dropFirst()
+        for damaged in [String(signer.prefix(200)), lines.joined(separator: "\n") + "\n"] {
+            authority.write(Array((leaf + damaged).utf8), to: "damaged.pem")
+            let path = authority.file("damaged.pem")
+            // Then it is refused: clients would miss that certificate
+            guard case .damaged(path, _) = error(.init(certificates: [.init(chain: path, key: one.key)])) else {
+                Issue.record("\(String(describing: error(.init(certificates: [.init(chain: path, key: one.key)]))))")
+                continue
+            }
+        }
+        // And a whole chain, with other text around it, is not
+        authority.write(Array(("# one\n" + leaf + "# its signer\n" + signer + "# end\n").utf8), to: "whole.pem")
+        #expect(error(.init(certificates: [.init(chain: authority.file("whole.pem"), key: one.key)])) == nil)
     }
 
     @Test func theFirstMistakeOfSeveralCertificatesIsReported() async throws {
@@ -167,6 +190,42 @@ struct CertificateTests {
         #expect(second.isResumed)
         #expect(server.timePassed(now: TLSServer.keyLifetime, wall: .now) == nil)
         #expect(try !connect(second.ticket).isResumed)
+    }
+
+    @Test func aNewAuthorityOfClientsIsUsedAfterAReloadOnly() async throws {
+        // Given a server with two certificates that demands certificates of an authority, and another authority
+        let (authority, stranger) = (try await TestAuthority(), try await TestAuthority())
+        let (device, other) = (try await authority.issue("device"), try await stranger.issue("device"))
+        var certificates: [CertificateFiles] = []
+        for (name, alternative) in [("a", "DNS:a.example"), ("b", "DNS:b.example")] {
+            certificates += try await authority.issue(name, for: alternative).settings.certificates
+        }
+        let path = authority.file("clients.pem")
+        authority.write(Array(try String(contentsOfFile: authority.certificate, encoding: .utf8).utf8), to: "clients.pem")
+        let server = try TLSServer(TLSSettings(certificates: certificates, clientAuthority: path), now: 0, wall: .now)
+        func served(_ identity: TestAuthority.Identity) throws -> Bool {
+            let hosts = try ["a.example", "b.example"].map { host in
+                let session = try MemoryServer(#require(server.makeLayer() as? TLSSession))
+                session.connect(
+                    try MemoryClient(trusting: authority.certificate, .init(name: host, identity: (identity.chain, identity.key))))
+                return !session.isHandshaking
+            }
+            #expect(hosts[0] == hosts[1])
+            return hosts[0]
+        }
+        // When the file is exchanged, or gone, and a day passes; Then the former authority stays in force
+        let changes = [Array(try String(contentsOfFile: stranger.certificate, encoding: .utf8).utf8), []]
+        for (day, change) in zip(Int64(1)..., changes) {
+            authority.write(change, to: "clients.pem")
+            #expect(server.timePassed(now: day * TLSServer.keyLifetime, wall: .now) == nil)
+            let (formerIsServed, newIsServed) = (try served(device), try served(other))
+            #expect(formerIsServed && !newIsServed)
+        }
+        // And after a reload the new one is
+        authority.write(Array(try String(contentsOfFile: stranger.certificate, encoding: .utf8).utf8), to: "clients.pem")
+        try server.reload(now: 3 * TLSServer.keyLifetime, wall: .now)
+        let (formerIsServed, newIsServed) = (try served(device), try served(other))
+        #expect(!formerIsServed && newIsServed)
     }
 
     @Test func aCertificateThatEndsSoonIsReportedOnceADay() async throws {

@@ -92,6 +92,20 @@ struct TLSSessionTests {
         }
     }
 
+    @Test func aHandshakeCountsAsTheBytesThatItMayHold() async throws {
+        // Given a client's first message
+        let (server, client) = try await pair()
+        let hello = client.receive()
+        #expect(server.heldBytes == 0)
+        // When a part has arrived, it counts as the longest one; when all of it has, as a handshake; and at the end as nothing
+        _ = server.receive(Array(hello.prefix(9)))
+        #expect(server.heldBytes > 128 << 10)
+        let reply = server.receive(Array(hello.dropFirst(9)))
+        #expect(server.heldBytes > 0 && server.heldBytes <= 64 << 10)
+        _ = client.receive(server.receive(client.receive(reply)))
+        #expect(!server.isHandshaking && server.heldBytes == 0)
+    }
+
     @Test(arguments: 0..<200) func garbageFails(seed: UInt64) async throws {
         // Given bytes that are no handshake, with the header of a record for half of them
         var random = SeededGenerator(seed: seed)

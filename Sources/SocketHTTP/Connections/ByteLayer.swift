@@ -6,7 +6,7 @@ package protocol ByteLayer: AnyObject {
     /// ``send(_:sending:)`` must not be called.
     var isHandshaking: Bool { get }
 
-    /// The most bytes that the layer keeps of a record that has arrived in part; 0 if there is none.
+    /// The most bytes that the layer keeps of a handshake, or of a record that has arrived in part; 0 if there is none.
     var heldBytes: Int { get }
 
     /// Takes all bytes that have arrived, continues the handshake, and decrypts the complete records.
