@@ -18,6 +18,23 @@ struct DescriptorTests {
         }
     }
 
+    @Test("operators are served while clients hold all the connections for which there are descriptors", .timeLimit(.minutes(5)))
+    func servesOperators() async throws {
+        // Given a server with few descriptors and a socket for operators, and more clients than it has descriptors
+        let folder = TemporaryDirectory()
+        let socket = folder.file("admin.sock")
+        try await Self.withServer("ulimit -n 64", arguments: "--admin-socket '\(socket)'") { port, _ in
+            let clients = (0..<100).compactMap { _ in Sockets.connect(port: port) }
+            defer { for client in clients { Sockets.reset(client) } }
+            #expect(clients.count == 100)
+            // When an operator asks; Then the server answers
+            let ending = try await run(
+                Product.freshet, arguments: ["status", "--ready", "--admin-socket", socket], input: .none,
+                output: .string(limit: 65_536), error: .string(limit: 65_536))
+            #expect(ending.terminationStatus == .exited(0), "\(ending.standardError)")
+        }
+    }
+
     @Test("a server whose soft limit is low raises it to the hard one", .timeLimit(.minutes(5)))
     func raisesItsLimit() async throws {
         // Given a server that may open 64 files unless it asks for more, and at most 100
@@ -39,9 +56,12 @@ struct DescriptorTests {
     }
 
     /// Runs a server within these limits, and calls the closure with its port and its process once it is ready.
-    private static func withServer(_ limits: String, _ body: (_ port: UInt16, _ process: Int32) async throws -> Void) async throws {
+    private static func withServer(
+        _ limits: String, arguments: String = "", _ body: (_ port: UInt16, _ process: Int32) async throws -> Void
+    ) async throws {
+        let script = "\(limits); exec \"$0\" serve --memory --port 0 \(arguments)"
         let ending = try await run(
-            .name("sh"), arguments: ["-c", "\(limits); exec \"$0\" serve --memory --port 0", Product.path(of: "freshet")], input: .none,
+            .name("sh"), arguments: ["-c", script, Product.path(of: "freshet")], input: .none,
             output: .sequence, error: .discarded
         ) { execution in
             var isReady = false

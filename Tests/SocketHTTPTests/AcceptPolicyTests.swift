@@ -25,6 +25,16 @@ struct AcceptPolicyTests {
         #expect(AcceptPolicy(limit: .max, hasReserve: true).decide(open: 1) == .serve)
     }
 
+    @Test("Connections that would take the last descriptors wait, except those of a listener with a reserve")
+    func room() {
+        let (others, operators) = (
+            AcceptPolicy(limit: 10, hasReserve: false, room: 4), AcceptPolicy(limit: 10, hasReserve: true, room: 4)
+        )
+        #expect(others.decide(open: 3) == .serve && others.decide(open: 4) == .pause)
+        #expect(operators.decide(open: 4) == .serve)
+        #expect(AcceptPolicy(limit: 10, hasReserve: false, room: 12).decide(open: 11) == .refuse)
+    }
+
     @Test("Running out pauses: the kernel keeps those who wait", arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])
     func exhausted(code: Int32) {
         #expect(AcceptPolicy.classify(code) == .pause)

@@ -25,8 +25,11 @@ struct AcceptPolicy: Sendable {
     let limit: Int
     /// Connections beyond the limit that may be open while they are answered `503`.
     var refusals = 128
+    /// Connections at which accepting pauses in any case, since other uses need the remaining descriptors; `nil` for none.
+    var room: Int?
 
     func decide(open: Int) -> Decision {
+        if let room, open >= room { return .pause }
         if open < limit { return .serve }
         return open - refusals < limit ? .refuse : .pause
     }
@@ -46,9 +49,11 @@ extension AcceptPolicy {
     /// The connections of a reserve.
     private static let reserve = 64
 
-    /// - Parameter hasReserve: whether the listener serves some connections beyond those of the others, refused ones included.
-    init(limit: Int, hasReserve: Bool) {
-        self.init(limit: limit)
+    /// - Parameters:
+    ///   - hasReserve: whether the listener serves some connections beyond those of the others, refused ones included.
+    ///   - room: the connections for which there are descriptors. A listener with a reserve takes from the other ones too.
+    init(limit: Int, hasReserve: Bool, room: Int? = nil) {
+        self.init(limit: limit, room: hasReserve ? nil : room)
         let (increased, overflows) = limit.addingReportingOverflow(refusals + Self.reserve)
         if hasReserve, !overflows { self.init(limit: increased) }
     }

@@ -5,6 +5,8 @@ struct Acceptor: Sendable {
     let socket: ListeningSocket
     let policy: AcceptPolicy
     var isPaused = false
+    /// The tick from which on a lack of resources is logged again.
+    var nextWarning: UInt32?
     /// Connections go to the loops in turn: long-lived ones are best spread by number.
     var nextLoop = 0
 
@@ -32,9 +34,16 @@ extension EventLoop {
         for acceptor in acceptors { acceptor.socket.close() }
     }
 
-    /// Accepts until the backlog of a listener is empty.
+    /// The most connections that are accepted from a listener in a turn: a peer may connect as fast as they are refused. Epoll reports
+    /// the others again.
+    private static let mostAccepted = 64
+    /// How long a lack of resources is not logged again, in ticks: a pause lasts one tick, and another may follow.
+    private static let warningInterval = UInt32(10 * Clock.ticksPerSecond)
+
+    /// Accepts connections that wait for a listener.
     func acceptConnections(of index: Int) {
-        while index < acceptors.count, let context, !acceptors[index].isPaused {
+        for _ in 0..<EventLoop.mostAccepted {
+            guard index < acceptors.count, let context, !acceptors[index].isPaused else { return }
             let acceptor = acceptors[index]
             let decision = acceptor.policy.decide(open: context.openConnections)
             guard decision != .pause else { return pauseAccepting(index) }
@@ -53,7 +62,11 @@ extension EventLoop {
                 case .skip: continue
                 case .done: return
                 case .pause:
-                    context.logger.warning("accepting pauses", metadata: ["errno": "\(code)", "open": "\(context.openConnections)"])
+                    if acceptors[index].nextWarning.map({ !$0.isAfter(tick) }) ?? true {
+                        acceptors[index].nextWarning = tick &+ EventLoop.warningInterval
+                        context.logger.warning(
+                            "accepting pauses", metadata: ["errno": "\(code)", "open": "\(context.openConnections)"])
+                    }
                     return pauseAccepting(index)
                 }
             }

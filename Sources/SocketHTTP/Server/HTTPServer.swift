@@ -88,10 +88,12 @@ public final class HTTPServer: Sendable {
             EventLoopPool.giveBack(loops)
             throw .alreadyStarted
         }
+        let room = DescriptorLimit.room(within: DescriptorLimit.current)
         let acceptors = zip(sockets, listeners).map { socket, listener in
-            Acceptor(socket, AcceptPolicy(limit: configuration.limits.connections, hasReserve: listener.hasReserve))
+            Acceptor(socket, AcceptPolicy(limit: configuration.limits.connections, hasReserve: listener.hasReserve, room: room))
         }
-        for (index, loop) in loops.enumerated() {
+        // The loop that accepts comes last: it hands connections to loops that must be at work by then.
+        for (index, loop) in loops.enumerated().reversed() {
             let own = index == 0 ? acceptors : []
             loop.post(.perform { loop in loop.attach(context, context.counters[index], own) })
         }

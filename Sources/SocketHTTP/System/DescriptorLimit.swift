@@ -30,12 +30,18 @@ public enum DescriptorLimit {
         guard limit < connections else { return nil }
         let needed = connections > .max - reserve ? .max : connections + reserve
         return """
-            This process may open \(limit) files, and each connection takes one: of the \(connections) connections allowed, those beyond wait \
-            to be accepted. Raise the hard limit to \(needed) (LimitNOFILE in systemd, --ulimit nofile in Docker, ulimit -n \
+            This process may open \(limit) files, and each connection takes one: of the \(connections) connections allowed, \
+            \(room(within: limit)) are open at once, and the others wait to be accepted. Raise the hard limit to \(needed) (LimitNOFILE in systemd, --ulimit nofile in Docker, ulimit -n \
             in a shell), or allow fewer.
             """
     }
 
-    /// The descriptors that a server needs besides its connections: its listener, event loops, database and log.
+    /// The connections that a server accepts, so that descriptors remain for its other uses.
+    ///
+    /// - Parameter limit: the descriptors that the process may hold.
+    static func room(within limit: Int) -> Int { max(limit - reserve, limit / 2) }
+
+    /// The descriptors that a server needs besides its connections: its listeners, event loops, database and log, files that a reload reads,
+    /// and the connections of operators.
     private static let reserve = 256
 }
