@@ -8,46 +8,34 @@ struct ConnectionStateTests {
         RequestSlot(number: number, traits: traits)
     }
 
-    @Test("Safe requests are handled concurrently up to the limit")
-    func safe() {
-        // Given a connection with two safe requests pending
-        var state = ConnectionState()
-        #expect(state.admit(isSafe: true, isFinal: false) == 0)
-        #expect(state.admit(isSafe: true, isFinal: false) == 1)
-
-        // Then a third is admitted only within the limit, and one with effects never
-        #expect(state.mayAdmit(isSafe: true, limit: 3))
-        #expect(!state.mayAdmit(isSafe: true, limit: 2))
-        #expect(!state.mayAdmit(isSafe: false, limit: 3))
-    }
-
-    @Test("A request with effects runs alone")
+    @Test("One request is handled at a time")
     func exclusive() {
         // Given one that is pending
         var state = ConnectionState()
-        _ = state.admit(isSafe: false, isFinal: false)
-        #expect(!state.mayAdmit(isSafe: true, limit: 16))
+        #expect(state.mayAdmit)
+        #expect(state.admit(isFinal: false) == 0)
+        #expect(!state.mayAdmit)
 
         // When it is answered, Then the next is admitted
         state.finishTurn(closes: false)
-        #expect(state.mayAdmit(isSafe: false, limit: 16))
+        #expect(state.mayAdmit)
         #expect(state.turn == 1)
     }
 
     @Test("After the last request nothing is admitted and nothing read")
     func final() {
         var state = ConnectionState()
-        _ = state.admit(isSafe: true, isFinal: true)
-        #expect(!state.mayAdmit(isSafe: true, limit: 16))
+        _ = state.admit(isFinal: true)
+        #expect(!state.mayAdmit)
         #expect(!state.wantsInput(isStalled: false))
     }
 
     @Test("While draining, the last answer due closes the connection, and none before it")
     func draining() {
-        // Given two pending requests
+        // Given a pending request, and a refusal behind it
         var state = ConnectionState()
-        let first = state.admit(isSafe: true, isFinal: false)
-        let second = state.admit(isSafe: true, isFinal: false)
+        let first = state.admit(isFinal: false)
+        let second = state.admit(isFinal: false)
 
         // When the server drains, Then only the second answer closes
         #expect(!state.closes(after: ConnectionStateTests.slot(first), isDraining: true))
@@ -59,7 +47,7 @@ struct ConnectionStateTests {
     @Test("A connection that its client ends is closed at once")
     func clientCloses() {
         var state = ConnectionState()
-        let number = state.admit(isSafe: true, isFinal: true)
+        let number = state.admit(isFinal: true)
         #expect(state.closes(after: ConnectionStateTests.slot(number, .closes), isDraining: false))
         state.finishTurn(closes: true)
         #expect(state.end() == .close)
@@ -69,7 +57,7 @@ struct ConnectionStateTests {
     func lingering() {
         // Given a refused request with input behind it
         var state = ConnectionState()
-        _ = state.admit(isSafe: true, isFinal: true, leavesInput: true)
+        _ = state.admit(isFinal: true, leavesInput: true)
         state.finishTurn(closes: true)
 
         // When everything is sent, Then input is still read, to be discarded

@@ -7,81 +7,47 @@ import Testing
 struct PipeliningTests {
     private static let parkRequest = "GET /park HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test("Answers go out in the order of their requests")
+    @Test("A request is handled when the one before it is answered")
     func order() async throws {
-        // Given three requests that wait
-        let server = try TestServer()
-        let client = Client(try RawClient(port: server.port))
-        try await client.run { $0.send(String(repeating: PipeliningTests.parkRequest, count: 3)) }
-        let parked = await server.parked.take(3)
-
-        // When the last is answered first, in both forms
-        parked[2].respond(.text("third"))
-        parked[1].respond(EncodedResponse(.text("second")))
-        parked[0].respond(.text("first"))
-
-        // Then the first comes first
-        for expected in ["first", "second", "third"] {
-            #expect(try await client.run { try $0.reply().text } == expected)
-        }
-    }
-
-    @Test("A request with effects waits for earlier ones")
-    func exclusive() async throws {
-        // Given a request that waits, and a POST behind it
+        // Given three requests that wait, and one with effects, sent at once
         let server = try TestServer()
         let client = Client(try RawClient(port: server.port))
         let post = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok"
-        try await client.run { $0.send(PipeliningTests.parkRequest + post + PipeliningTests.parkRequest) }
-        let first = await server.parked.take(1)
-        #expect(server.server.statistics().requests == 1)
+        try await client.run { $0.send(String(repeating: PipeliningTests.parkRequest, count: 3) + post) }
 
-        // When the first is answered, Then the POST runs, and then the requests behind it
-        first[0].respond(.text("first"))
-        #expect(try await client.run { try $0.reply().text } == "first")
-        #expect(try await client.run { try $0.reply().text } == "ok")
-        let last = await server.parked.take(1)
-        last[0].respond(.text("last"))
-        #expect(try await client.run { try $0.reply().text } == "last")
-    }
-
-    @Test("A connection waits when too many of its requests do")
-    func bounded() async throws {
-        // Given a limit of two, and four requests
-        let server = try TestServer(limits: Limits(pipelinedRequests: 2))
-        let client = Client(try RawClient(port: server.port))
-        try await client.run { $0.send(String(repeating: PipeliningTests.parkRequest, count: 4)) }
-
-        // When two have arrived, Then the others are handled as those are answered
-        for _ in 0..<2 {
-            let parked = await server.parked.take(2)
-            #expect(parked.count == 2)
-            for exchange in parked { exchange.respond(.text("x")) }
-            for _ in parked { #expect(try await client.run { try $0.reply().text } == "x") }
+        // When each is answered, in every form, Then the next one is handled, and none before
+        for (number, text) in ["first", "second", "third"].enumerated() {
+            let parked = await server.parked.take(1)
+            #expect(parked.count == 1 && server.server.statistics().requests == number + 1)
+            switch number {
+            case 0: parked[0].respond(.text(text))
+            case 1: parked[0].respond(EncodedResponse(.text(text)))
+            default:
+                let stream = parked[0].stream(status: .ok)
+                stream.write(Array(text.utf8))
+                #expect(server.server.statistics().requests == number + 1)
+                stream.finish()
+            }
+            #expect(try await client.run { try $0.reply().text } == text)
         }
-        #expect(server.server.statistics().requests == 4)
+        #expect(try await client.run { try $0.reply().text } == "ok")
     }
 
-    @Test("A stream behind a request that waits is held for its turn")
-    func stream() async throws {
-        // Given a request that waits, a stream behind it, and a plain request last
+    @Test("A refusal waits for the end of the stream before it")
+    func refusalBehindStream() async throws {
+        // Given a stream, and an invalid request behind it
         let server = try TestServer()
         let client = Client(try RawClient(port: server.port))
-        try await client.run { $0.send(String(repeating: PipeliningTests.parkRequest, count: 3)) }
-        let parked = await server.parked.take(3)
-
-        // When the stream writes and ends, and the last is answered, before the first is
-        let stream = parked[1].stream(status: .ok)
+        try await client.run { $0.send(PipeliningTests.parkRequest) }
+        let stream = await server.parked.take(1)[0].stream(status: .ok)
+        try await client.run { $0.send("BAD\r\n\r\n") }
         stream.write(Array("a".utf8))
-        stream.write(Array("b".utf8))
         stream.finish()
-        parked[2].respond(.text("last"))
-        parked[0].respond(.text("first"))
 
-        // Then all come in order
-        for expected in ["first", "ab", "last"] {
-            #expect(try await client.run { try $0.reply().text } == expected)
-        }
+        // Then the refusal follows the whole stream, and then the end
+        #expect(try await client.run { try $0.reply().text } == "a")
+        #expect(try await client.run { try $0.reply().status } == 400)
+        #expect(try await client.run { try $0.isAtEnd() })
     }
 
     @Test("A refusal waits for the answers before it")
@@ -123,6 +89,38 @@ struct PipeliningTests {
         #expect(try await greedy.run { client in try (0..<1000).allSatisfy { _ in try client.reply().status == 200 } })
         let handled = await order.take(1001)
         #expect(try #require(handled.firstIndex(of: "modest")) <= Limits().requestsPerTurn)
+    }
+
+    @Test("Clients that connect without a pause do not hold up a connection that is open")
+    func connecting() async throws {
+        // Given an open connection, and a loop that is held up while 200 clients connect and then it sends a request
+        let accepted = Held<Int>()
+        let held = try HeldServer { router in
+            router.on(.get, "/accepted") { _, exchange in
+                accepted.add(exchange.handle.connection.context.statistics.connectionsAccepted)
+                exchange.respond(.text("x"))
+            }
+        }
+        let request = "GET /accepted HTTP/1.1\r\nHost: x\r\n\r\n"
+        let client = Client(try RawClient(port: held.server.port))
+        try await client.run { $0.send(request) }
+        #expect(try await client.run { try $0.reply().status } == 200)
+        try await held.hold()
+        let before = held.server.server.statistics().connectionsAccepted
+        let others = try await blocking { [port = held.server.port] in try (0..<200).map { _ in Client(try RawClient(port: port)) } }
+        try await client.run { $0.send(request) }
+
+        // When the loop continues
+        try await held.open()
+
+        // Then it handles the request before it has accepted all of them, which are served then
+        #expect(try await client.run { try $0.reply().status } == 200)
+        let counts = await accepted.take(2)
+        #expect(try #require(counts.last) < before + 200)
+        for other in others {
+            try await other.run { $0.send(request) }
+            #expect(try await other.run { try $0.reply().status } == 200)
+        }
     }
 
     @Test("Requests that wait for the next turn are handled, also when the server drains or the client has finished")

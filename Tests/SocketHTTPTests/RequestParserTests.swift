@@ -8,7 +8,7 @@ struct RequestParserTests {
     private struct Result: Equatable {
         var requests: [String] = []
         var failure: RequestFailure.Kind?
-        var continues = 0
+        var bodies = 0
         var isFresh = true
     }
 
@@ -23,7 +23,7 @@ struct RequestParserTests {
             while position < input.count, result.failure == nil {
                 switch parser.consume(input.span, from: &position) {
                 case .incomplete: break
-                case .expectsContinue: result.continues += 1
+                case .body: result.bodies += 1
                 case .request(let request):
                     let target = request.head.text(request.head.line.target)
                     let body = String(decoding: request.body, as: UTF8.self)
@@ -58,8 +58,7 @@ struct RequestParserTests {
         let whole = RequestParserTests.parse([bytes[...]])
         #expect(whole.failure != nil || !whole.requests.isEmpty)
 
-        // When it is split at each boundary, Then the result is the same, except that 100 Continue is requested when
-        // the body is late
+        // When it is split at each boundary, Then the result is the same
         for boundary in 1..<bytes.count {
             #expect(RequestParserTests.parse([bytes[..<boundary], bytes[boundary...]]) == whole, "split at \(boundary)")
         }
@@ -78,6 +77,37 @@ struct RequestParserTests {
         let result = RequestParserTests.parse([Array(RequestParserTests.messages[3].utf8)[...]])
         #expect(result.requests == ["POST /p hello world"])
         #expect(result.isFresh)
+    }
+
+    @Test("A large body is announced once, before it has arrived", arguments: [65_536, 80_000, 200_000], [false, true])
+    func largeBody(count: Int, isChunked: Bool) {
+        // Given a request with a body of a length or in chunks
+        let content = String(repeating: "a", count: count)
+        let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(count)"
+        let body = isChunked ? "\(String(count, radix: 16))\r\n\(content)\r\n0\r\n\r\n" : content
+        let bytes = Array("POST / HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n\(body)".utf8)
+        var parser = RequestParser(limits: ParserLimits(Limits()))
+        var (announcements, held) = (0, 0)
+        var result: Int?
+
+        // When it arrives in pieces
+        for start in stride(from: 0, to: bytes.count, by: 1_000) {
+            let piece = Array(bytes[start..<min(start + 1_000, bytes.count)])
+            var position = 0
+            while position < piece.count {
+                switch parser.consume(piece.span, from: &position) {
+                case .incomplete: break
+                case .body: (announcements, held) = (announcements + 1, parser.heldBytes)
+                case .request(let request): result = request.body.count
+                case .failure(let failure): Issue.record("\(failure)")
+                }
+            }
+        }
+
+        // Then it is announced if it has more than 64 KiB, with at most one piece beyond them
+        #expect(announcements == (count > 65_536 ? 1 : 0))
+        #expect(held <= (isChunked ? 65_536 + 1_000 : 0))
+        #expect(result == count)
     }
 
     @Test("The parser reports its progress")

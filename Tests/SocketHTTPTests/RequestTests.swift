@@ -12,7 +12,7 @@ struct RequestTests {
         guard case .request(let parsed) = parser.consume(bytes.span, from: &position) else {
             throw RequestFailure(.malformed, target)
         }
-        let route = Route(.get, parameterNames: []) { _, _ in }
+        let route = Route(.get, parameterNames: [], admission: nil) { _, _ in }
         return Request(parsed, RouteParameters(route: route, ranges: []), peer: PeerAddress())
     }
 

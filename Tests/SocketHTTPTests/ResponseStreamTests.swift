@@ -205,29 +205,6 @@ struct ResponseStreamTests {
         await released.wait()
         #expect(!called.hasHappened)
     }
-
-    @Test("A stream that waits for its turn makes its writer wait")
-    func writableBehindAnother() async throws {
-        // Given a request that waits, and a stream behind it that has written
-        let server = try TestServer()
-        let client = Client(try RawClient(port: server.port))
-        try await client.run { $0.send(String(repeating: "GET /park HTTP/1.1\r\nHost: x\r\n\r\n", count: 2)) }
-        let parked = await server.parked.take(2)
-        let stream = parked[1].stream(status: .ok)
-        stream.write([UInt8](repeating: 97, count: 1000))
-        let called = Signal()
-        stream.onWritable(below: 100) { called.happen() }
-        let looked = Signal()
-        stream.onWritable(below: 2000) { looked.happen() }
-        await looked.wait()
-        #expect(!called.hasHappened && stream.unsentBytes >= 1000)
-
-        // When the first is answered, Then the stream is sent, and its writer resumes
-        parked[0].respond(.text("first"))
-        #expect(try await client.run { try $0.reply().text } == "first")
-        await called.wait()
-        #expect(stream.unsentBytes == 0)
-    }
 }
 
 /// Reports its own release.

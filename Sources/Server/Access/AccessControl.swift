@@ -179,6 +179,16 @@ final class AccessControl: Sendable {
         return .session(session)
     }
 
+    /// As ``sender(of:with:)``, for a request whose body has not arrived. One without a credential is counted here only if it is refused:
+    /// it is counted when its body has arrived.
+    func sender(ofPending request: Request) throws -> Sender {
+        guard request[.authorization] == nil else { return try sender(of: request) }
+        do { return .session(try anonymousSession()) } catch {
+            try limits.countAnonymous(client(of: request))
+            throw error
+        }
+    }
+
     /// The address by which requests without a credential are counted; `nil` if the rates of addresses do not apply to it.
     func client(of request: Request) -> ClientAddress? { request.client(besides: state.withLock { $0.policy.proxies }) }
 

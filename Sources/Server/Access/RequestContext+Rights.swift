@@ -2,7 +2,7 @@ import FreshetSocketHTTP
 package import FreshetTrust
 package import FreshetWire
 
-extension RequestContext {
+extension IncomingRequest {
     /// What the request may do; everything on a server without access control.
     var rights: Rights { session?.value.rights ?? .all }
 

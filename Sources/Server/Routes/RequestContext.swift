@@ -3,8 +3,40 @@ import FreshetTrust
 package import FreshetWire
 import HTTPTypes
 
+/// A request whose head has arrived: who sends it, and what that principal may do.
+protocol IncomingRequest: Sendable {
+    var core: ServerCore { get }
+    var endpoint: Endpoint { get }
+    var request: Request { get }
+    /// `nil` on a server that is open to all.
+    var session: AccessSession? { get }
+}
+
+extension IncomingRequest {
+    func namespace() throws(WireError) -> Namespace { try Namespace(request.parameter("namespace")) }
+
+    func key() throws(WireError) -> RecordKey {
+        try RecordKey(collection: request.parameter("collection"), id: request.parameter("id"))
+    }
+
+    /// The response to a request that may not be done. It has no position, since the principal may read none, and states
+    /// why (RFC 6750 §3).
+    func refusal(_ error: any Error) -> Response {
+        core.noteDenial(error, to: session, of: endpoint, in: try? namespace(), request)
+        return core.challenge(error, hasCredential: request.has(.authorization))
+    }
+}
+
+/// A request whose body has not arrived.
+struct PendingRequest: IncomingRequest {
+    let core: ServerCore
+    let endpoint: Endpoint
+    let request: Request
+    var session: AccessSession?
+}
+
 /// One request, with the means to answer it.
-struct RequestContext: Sendable {
+struct RequestContext: IncomingRequest {
     let core: ServerCore
     let endpoint: Endpoint
     let request: Request
@@ -30,12 +62,6 @@ struct RequestContext: Sendable {
 
     /// The problem with the request's session now, to be asked for within a transaction.
     var sessionProblem: @Sendable () -> Problem? { { [core, session] in core.problem(of: session) } }
-
-    func namespace() throws(WireError) -> Namespace { try Namespace(request.parameter("namespace")) }
-
-    func key() throws(WireError) -> RecordKey {
-        try RecordKey(collection: request.parameter("collection"), id: request.parameter("id"))
-    }
 
     func requireJSON() throws(Problem) { try request.requireJSON() }
 
@@ -71,13 +97,6 @@ struct RequestContext: Sendable {
         core.noteDenial(error, to: session, of: endpoint, in: try? namespace(), request)
         let position = cursor ?? (try? namespace()).flatMap(core.position)
         return core.response(to: error, at: position.map(issued), in: nil)
-    }
-
-    /// The response to a request that may not be done. It has no position, since the principal may read none, and states
-    /// why (RFC 6750 §3).
-    func refusal(_ error: any Error) -> Response {
-        core.noteDenial(error, to: session, of: endpoint, in: try? namespace(), request)
-        return core.challenge(error, hasCredential: request.has(.authorization))
     }
 
     /// Runs work that may take long on the read queue. An error answers the call.

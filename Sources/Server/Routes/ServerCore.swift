@@ -246,30 +246,72 @@ final class ServerCore: Sendable {
         }
         for endpoint in Endpoint.allCases {
             let handler = handler(of: endpoint)
-            router.on(endpoint.method, endpoint.pattern) { [self] request, exchange in
+            router.on(endpoint.method, endpoint.pattern, admission: { [self] in admit($0, to: endpoint, $1) }) { [self] request, exchange in
                 var context = RequestContext(core: self, endpoint: endpoint, request: request, exchange: exchange)
                 // A page or a principal that is refused learns no position either.
                 do {
-                    guard roles.servesOperators(request) || !endpoint.isForOperators else { throw Self.hidden }
-                    // No web page reaches the operators' socket.
-                    let isOperator = roles.isOperator(request)
-                    if !isOperator { try check(request) }
-                    if let access, endpoint.needsSession {
-                        switch try isOperator ? AccessControl.Sender.session(.operator) : sender(of: request, to: endpoint, access) {
-                        case .session(let session): context.session = session
-                        case .unverified(let token, let client):
-                            return access.verify(token, from: client) { [context] session in
-                                var context = context
-                                do { context.session = try session.get() } catch { return context.respond(context.refusal(error)) }
-                                context.begin(handler)
-                            }
+                    let sender = try sender(of: request, to: endpoint) { access in try self.sender(of: request, to: endpoint, access) }
+                    switch sender {
+                    case nil: break
+                    case .session(let session)?: context.session = session
+                    case .unverified(let token, let client)?:
+                        access?.verify(token, from: client) { [context] session in
+                            var context = context
+                            do { context.session = try session.get() } catch { return context.respond(context.refusal(error)) }
+                            context.begin(handler)
                         }
+                        return
                     }
                 } catch { return context.respond(context.refusal(error)) }
                 context.begin(handler)
             }
         }
         return router
+    }
+
+    /// Checks whether a request may reach an endpoint, and finds out who sends it.
+    ///
+    /// - Parameter find: finds the sender of a request that needs a session and is not an operator's.
+    /// - Returns: `nil` if the request needs no session.
+    private func sender(
+        of request: Request, to endpoint: Endpoint, _ find: (AccessControl) throws -> AccessControl.Sender
+    ) throws -> AccessControl.Sender? {
+        guard roles.servesOperators(request) || !endpoint.isForOperators else { throw Self.hidden }
+        // No web page reaches the operators' socket.
+        let isOperator = roles.isOperator(request)
+        if !isOperator { try check(request) }
+        guard let access, endpoint.needsSession else { return nil }
+        return try isOperator ? .session(.operator) : find(access)
+    }
+
+    /// Decides whether a large body is received: not if the request may not be done, whatever the body is.
+    private func admit(_ request: Request, to endpoint: Endpoint, _ decide: @escaping @Sendable (Response?) -> Void) {
+        let pending = PendingRequest(core: self, endpoint: endpoint, request: request)
+        do {
+            // A ticket is for one stream, which has no body.
+            switch try sender(of: request, to: endpoint, { access in try access.sender(ofPending: request) }) {
+            case nil: decide(nil)
+            case .session(let session)?: decide(refusal(of: pending, session))
+            case .unverified(let token, let client)?:
+                access?.verify(token, from: client) { [self] session in
+                    do { decide(refusal(of: pending, try session.get())) } catch { decide(refusal(of: pending, error)) }
+                }
+            }
+        } catch { decide(refusal(of: pending, error)) }
+    }
+
+    /// The response to a request whose sender may not do it; `nil` if it may.
+    private func refusal(of pending: PendingRequest, _ session: AccessSession) -> Response? {
+        var pending = pending
+        pending.session = session
+        do { try pending.authorize() } catch { return refusal(of: pending, error) }
+        return nil
+    }
+
+    private func refusal(of pending: PendingRequest, _ error: any Error) -> Response {
+        let response = pending.refusal(error)
+        metrics.countResponse(pending.endpoint, status: response.status.code)
+        return marked(response)
     }
 
     /// The answer of a listener that is not the operators'.

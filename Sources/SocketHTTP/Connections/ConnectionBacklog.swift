@@ -1,25 +1,6 @@
 /// The data that a connection has to keep between events, created when there is some: most connections, most of the
 /// time, have none, and a waiting one must stay small.
 final class ConnectionBacklog {
-    /// An answer that was given before its turn.
-    struct HeldResponse {
-        let slot: RequestSlot
-        let answer: QueuedResponse
-        /// The pieces that a stream has written since.
-        var written: [[UInt8]] = []
-        var ending: StreamEnding?
-
-        /// Calls the closure with each array that the answer keeps.
-        func forEachPiece(_ body: ([UInt8]) -> Void) {
-            switch answer {
-            case .response(let response): body(response.body)
-            case .encoded(let encoded): body(encoded.bytes)
-            case .stream(let head): body(head)
-            }
-            for piece in written { body(piece) }
-        }
-    }
-
     /// A writer that resumes when the peer has accepted enough.
     struct DrainListener {
         /// The most bytes that may be unsent when the writer resumes.
@@ -33,7 +14,10 @@ final class ConnectionBacklog {
     var blocked: ParsedRequest?
     /// Bytes behind the blocked request, read and not parsed.
     var input: [UInt8] = []
-    var held: [HeldResponse] = []
+    /// The head of a request whose body is received only if its route admits it, which is yet to decide.
+    var unadmitted: RequestHead?
+    /// The connection's last answer, a refusal, which waits for the one before it.
+    var refusal: (slot: RequestSlot, answer: QueuedResponse)?
     var output = OutputQueue()
     var drainListeners: [DrainListener] = []
     /// Bytes of the body received since the last check of its rate; while an answer is sent, the count that the peer
@@ -43,14 +27,8 @@ final class ConnectionBacklog {
     var owesContinue = false
 
     /// Whether more input could only be queued here.
-    var isStalled: Bool { blocked != nil || !input.isEmpty || !output.isEmpty }
+    var isStalled: Bool { blocked != nil || unadmitted != nil || !input.isEmpty || !output.isEmpty }
     /// Bytes of requests that no handler has yet.
     var inputBytes: Int { (parser?.heldBytes ?? 0) + (blocked?.body.count ?? 0) + input.count }
-    /// Bytes of answers that are not sent.
-    var outputBytes: Int {
-        var count = output.count
-        for answer in held { answer.forEachPiece { count += $0.count } }
-        return count
-    }
-    var isEmpty: Bool { parser == nil && held.isEmpty && drainListeners.isEmpty && !owesContinue && !isStalled }
+    var isEmpty: Bool { parser == nil && refusal == nil && drainListeners.isEmpty && !owesContinue && !isStalled }
 }

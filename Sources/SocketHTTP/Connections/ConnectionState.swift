@@ -1,22 +1,21 @@
 /// Decides the next steps of one connection, without sockets: which request is whose turn, when to stop reading, how to
 /// end.
 ///
-/// Requests are numbered as they are admitted, and answers go out in that order (RFC 9112 §9.3.2).
+/// Requests are numbered as they are admitted, and answers go out in that order (RFC 9112 §9.3.2). One request is handled at a
+/// time: an answer that was made before its turn could be of a state, or under a right, that has ended by then.
 struct ConnectionState: Sendable {
     private struct Flags: OptionSet {
         let rawValue: UInt8
-        /// A request with effects is being handled: no other may be handled at the same time.
-        static let exclusive = Flags(rawValue: 1 << 0)
         /// The last request of this connection has been admitted.
-        static let final = Flags(rawValue: 1 << 1)
+        static let final = Flags(rawValue: 1 << 0)
         /// The peer has shut its writing side.
-        static let inputEnded = Flags(rawValue: 1 << 2)
+        static let inputEnded = Flags(rawValue: 1 << 1)
         /// The last answer is written, at least to the output queue.
-        static let closing = Flags(rawValue: 1 << 3)
+        static let closing = Flags(rawValue: 1 << 2)
         /// Input may arrive that will not be read as requests.
-        static let hasUnreadInput = Flags(rawValue: 1 << 4)
+        static let hasUnreadInput = Flags(rawValue: 1 << 3)
         /// Everything is sent; input is read only to be discarded.
-        static let lingering = Flags(rawValue: 1 << 5)
+        static let lingering = Flags(rawValue: 1 << 4)
     }
 
     /// How a connection ends once its last answer is sent.
@@ -49,19 +48,15 @@ struct ConnectionState: Sendable {
         return flags.contains(.lingering) || !(flags.contains(.final) || isStalled)
     }
 
-    /// Whether a request may be handled now. Only safe ones are handled concurrently (RFC 9112 §9.3.2).
-    func mayAdmit(isSafe: Bool, limit: Int) -> Bool {
-        guard !isFinal else { return false }
-        return pending == 0 || isSafe && !flags.contains(.exclusive) && pending < limit
-    }
+    /// Whether a request may be handled now.
+    var mayAdmit: Bool { !isFinal && pending == 0 }
 
-    /// Admits a request and returns its number.
+    /// Admits a request, or a refusal behind the request that is being handled, and returns its number.
     ///
     /// - Parameters:
     ///   - isFinal: whether the connection closes after it.
     ///   - leavesInput: whether the input behind the request will stay unread.
-    mutating func admit(isSafe: Bool, isFinal: Bool, leavesInput: Bool = false) -> UInt32 {
-        if !isSafe { flags.insert(.exclusive) }
+    mutating func admit(isFinal: Bool, leavesInput: Bool = false) -> UInt32 {
         if isFinal { flags.insert(.final) }
         if leavesInput { flags.insert(.hasUnreadInput) }
         defer { next &+= 1 }
@@ -77,7 +72,6 @@ struct ConnectionState: Sendable {
     /// Ends the turn of a complete answer.
     mutating func finishTurn(closes: Bool) {
         turn &+= 1
-        if pending == 0 { flags.remove(.exclusive) }
         guard closes else { return }
         // The server's own decision to close may cross a request that is in transit.
         if !flags.contains(.final) { flags.insert(.hasUnreadInput) }

@@ -15,7 +15,6 @@ struct RequestTemplate: Sendable {
     private let valueEnd: UInt16
     let traits: RequestSlot.Traits
     let origin: UInt16
-    let isSafe: Bool
     let handler: any RepeatedRequestHandler
 
     /// Returns `nil` for a head that is not kept: a long one, or that of a request with a body.
@@ -27,7 +26,6 @@ struct RequestTemplate: Sendable {
         (valueStart, valueEnd) = (UInt16(repetition.value.lowerBound), UInt16(repetition.value.upperBound))
         traits = head.traits
         self.origin = origin
-        isSafe = head.line.method.isSafe
         handler = repetition.handler
     }
 

@@ -1,16 +1,13 @@
 import Synchronization
 
 extension EventLoop {
-    /// Writes an answer if its turn has come, and otherwise keeps it until then.
+    /// Writes an answer if its turn has come. A refusal behind a request that is being handled is kept until then.
     func deliver(_ answer: QueuedResponse, to connection: Connection, _ slot: RequestSlot) {
         guard connection.isOpen else { return }
         guard slot.number == connection.state.turn else {
-            let held = ConnectionBacklog.HeldResponse(slot: slot, answer: answer)
-            connection.backlogForKeeping().held.append(held)
-            held.forEachPiece { queuedPieces.add($0) }
-            return countOutput(connection)
+            return connection.backlogForKeeping().refusal = (slot, answer)
         }
-        if write(answer, to: connection, slot), connection.backlog != nil { deliverHeld(connection) }
+        if write(answer, to: connection, slot) { deliverRefusal(connection) }
     }
 
     /// Answers one of many exchanges whose right to answer has been taken.
@@ -27,10 +24,10 @@ extension EventLoop {
         counters.responses.add(1)
         transmit(encoded.bytes, to: connection)
         finishTurn(connection, closes: false)
-        if connection.backlog != nil { deliverHeld(connection) }
+        deliverRefusal(connection)
     }
 
-    /// Writes a piece of a stream, or keeps it until the stream's turn.
+    /// Writes a piece of a stream.
     func deliver(_ piece: [UInt8], reserved: Int, to connection: Connection, _ number: UInt32) {
         connection.unsent.subtract(reserved, ordering: .relaxed)
         guard connection.isOpen else { return }
@@ -38,47 +35,24 @@ extension EventLoop {
         if number == connection.state.turn {
             transmit(piece, to: connection)
             if let backlog = connection.backlog, backlog.output.count > limit { dropSlowReader(connection) }
-        } else if let backlog = connection.backlog, let index = backlog.held.firstIndex(where: { $0.slot.number == number }) {
-            backlog.held[index].written.append(piece)
-            queuedPieces.add(piece)
-            countOutput(connection)
-            // The stream's writer waits for its turn too.
-            connection.unsent.add(piece.count, ordering: .relaxed)
-            if backlog.held[index].written.reduce(0, { $0 + $1.count }) > limit { dropSlowReader(connection) }
         }
         notifyIfDrained(connection)
     }
 
-    /// Ends a stream, or keeps its ending until the stream's turn.
+    /// Ends a stream.
     func deliver(_ ending: StreamEnding, to connection: Connection, _ slot: RequestSlot) {
-        guard connection.isOpen else { return }
-        guard slot.number == connection.state.turn else {
-            guard let backlog = connection.backlog,
-                let index = backlog.held.firstIndex(where: { $0.slot.number == slot.number })
-            else { return }
-            return backlog.held[index].ending = ending
-        }
+        guard connection.isOpen, slot.number == connection.state.turn else { return }
         finishStream(connection, slot, ending)
-        deliverHeld(connection)
+        deliverRefusal(connection)
     }
 
-    /// Writes the held answers whose turn has come.
-    private func deliverHeld(_ connection: Connection) {
-        while connection.isOpen, let backlog = connection.backlog,
-            let index = backlog.held.firstIndex(where: { $0.slot.number == connection.state.turn })
-        {
-            let held = backlog.held.remove(at: index)
-            held.forEachPiece { queuedPieces.remove($0) }
-            countOutput(connection)
-            if write(held.answer, to: connection, held.slot) { continue }
-            for piece in held.written {
-                connection.unsent.subtract(piece.count, ordering: .relaxed)
-                transmit(piece, to: connection)
-            }
-            notifyIfDrained(connection)
-            guard let ending = held.ending else { return }
-            finishStream(connection, held.slot, ending)
-        }
+    /// Writes the refusal that was kept, if its turn has come.
+    private func deliverRefusal(_ connection: Connection) {
+        guard connection.isOpen, let backlog = connection.backlog, let refusal = backlog.refusal,
+            refusal.slot.number == connection.state.turn
+        else { return }
+        backlog.refusal = nil
+        _ = write(refusal.answer, to: connection, refusal.slot)
     }
 
     private func finishStream(_ connection: Connection, _ slot: RequestSlot, _ ending: StreamEnding) {

@@ -66,15 +66,21 @@ extension EventLoop {
 
     /// Refuses a request that is incomplete or waits for earlier ones, and discards the input behind it.
     func refuseUnfinished(_ connection: Connection, _ failure: RequestFailure) {
-        connection.backlog?.parser = nil
-        connection.backlog?.blocked = nil
-        connection.backlog?.input = []
-        countInput(connection)
+        discardInput(connection)
         // The connection's last answer is already on its way.
         guard !connection.state.isFinal, !connection.isHandshaking else { return close(connection) }
         refuse(connection, failure)
         connection.trimBacklog()
         if connection.isOpen { updateInterest(connection) }
+    }
+
+    /// Discards what the connection keeps of requests that no handler has.
+    func discardInput(_ connection: Connection) {
+        connection.backlog?.parser = nil
+        connection.backlog?.blocked = nil
+        connection.backlog?.unadmitted = nil
+        connection.backlog?.input = []
+        countInput(connection)
     }
 
     // MARK: Draining

@@ -14,7 +14,7 @@ extension EventLoop {
 
     /// Counts the bytes that wait to be sent to the connection. To be called wherever they may have changed.
     func countOutput(_ connection: Connection) {
-        let bytes = connection.backlog?.outputBytes ?? 0
+        let bytes = connection.backlog?.output.count ?? 0
         let (kept, counted) = (queuedPieces.bytes, counters.answerBytes.count)
         // A piece counts whole until its last byte is sent, so the sum also changes where the connection keeps too little to be counted.
         guard bytes >= MemoryLedger.smallest || connection.isOutputCounted || kept != counted else { return }
@@ -29,7 +29,6 @@ extension EventLoop {
     func releaseBacklog(_ connection: Connection) {
         if let backlog = connection.backlog {
             backlog.output.forEachPiece { queuedPieces.remove($0) }
-            for held in backlog.held { held.forEachPiece { queuedPieces.remove($0) } }
             connection.backlog = nil
         }
         countInput(connection)

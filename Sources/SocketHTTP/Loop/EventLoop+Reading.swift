@@ -40,13 +40,13 @@ extension EventLoop {
 
     /// Resumes a connection that had to stop: first the request that waited, then the bytes behind it.
     func resume(_ connection: Connection) {
-        guard connection.isOpen, let backlog = connection.backlog, !connection.hasOutput else { return }
+        guard connection.isOpen, let backlog = connection.backlog, backlog.unadmitted == nil, !connection.hasOutput else { return }
         cork(connection)
         if backlog.owesContinue, connection.state.pending == 0 {
             backlog.owesContinue = false
             corkedBytes.append(EventLoop.continueResponse)
         }
-        if let request = backlog.blocked, mayAdmit(request, on: connection), takesTurn(connection) {
+        if let request = backlog.blocked, connection.state.mayAdmit, takesTurn(connection) {
             backlog.blocked = nil
             dispatch(request, on: connection)
         }
@@ -90,9 +90,9 @@ extension EventLoop {
             switch parser.consume(bytes, from: &position) {
             case .incomplete:
                 continue
-            case .expectsContinue:
-                if position == input.count { sendContinue(connection) }
-            case .request(let request) where mayAdmit(request, on: connection) && takesTurn(connection):
+            case .body(let head):
+                awaitAdmission(of: head, on: connection, isBodyLate: position == input.count)
+            case .request(let request) where connection.state.mayAdmit && takesTurn(connection):
                 dispatch(request, on: connection)
             case .request(let request):
                 connection.backlogForKeeping().blocked = request
@@ -108,14 +108,14 @@ extension EventLoop {
     private func handleRepetition(_ input: UnsafeRawBufferPointer, of connection: Connection) -> Int {
         guard let template = connection.template, !connection.state.isFinal, !connection.state.isInputEnded,
             connection.backlog.map({ $0.parser == nil && !$0.isStalled }) ?? true, let (value, end) = template.match(input),
-            connection.state.mayAdmit(isSafe: template.isSafe, limit: connection.context.limits.pipelinedRequests)
+            connection.state.mayAdmit
         else { return 0 }
         guard template.handler.isCurrent else {
             connection.template = nil
             return 0
         }
         guard takesTurn(connection) else { return 0 }
-        let number = connection.state.admit(isSafe: template.isSafe, isFinal: template.traits.contains(.closes))
+        let number = connection.state.admit(isFinal: template.traits.contains(.closes))
         counters.requests.add(1)
         counters.recognised.add(1)
         let slot = RequestSlot(number: number, traits: template.traits, origin: template.origin)
@@ -124,8 +124,47 @@ extension EventLoop {
         return end
     }
 
-    func mayAdmit(_ request: ParsedRequest, on connection: Connection) -> Bool {
-        connection.state.mayAdmit(isSafe: request.head.line.method.isSafe, limit: connection.context.limits.pipelinedRequests)
+    // MARK: Bodies
+
+    /// Asks the route of a request whether the body is to be received. The connection is not read until the route has decided.
+    ///
+    /// - Parameter isBodyLate: whether none of the body has arrived.
+    private func awaitAdmission(of head: RequestHead, on connection: Connection, isBodyLate: Bool) {
+        let context = connection.context
+        switch context.router.match(head) {
+        case .route(let parameters) where parameters.route.admission != nil:
+            connection.backlogForKeeping().unadmitted = head
+            let request = Request(ParsedRequest(head: head, body: []), parameters, peer: connection.peer, listener: connection.listener)
+            parameters.route.admission?(request) { refusal in
+                connection.loop.post(.perform { $0.admit(head, or: refusal, on: connection) })
+            }
+        case .route, .options:
+            if head.expectsContinue, isBodyLate { sendContinue(connection) }
+        case .failure(let failure, let allow):
+            refuse(connection, head, with: response(to: failure, allow, in: context))
+        }
+    }
+
+    /// Receives the body of a request, or answers the request without it.
+    private func admit(_ head: RequestHead, or refusal: Response?, on connection: Connection) {
+        guard connection.isOpen, let backlog = connection.backlog, backlog.unadmitted === head else { return }
+        guard let refusal else {
+            backlog.unadmitted = nil
+            backlog.owesContinue = head.expectsContinue && backlog.input.isEmpty
+            return resume(connection)
+        }
+        discardInput(connection)
+        // The connection's last answer is already on its way.
+        guard !connection.state.isFinal else { return }
+        refuse(connection, head, with: refusal)
+        connection.trimBacklog()
+        if connection.isOpen { updateInterest(connection) }
+    }
+
+    private func response(to failure: RequestFailure, _ allow: String?, in context: ServerContext) -> Response {
+        var response = context.router.failure(failure)
+        if let allow { response.fields[.allow] = allow }
+        return response
     }
 
     /// Sends `100 Continue` (RFC 9110 §10.1.1), which must not overtake pending answers.
@@ -149,7 +188,7 @@ extension EventLoop {
     /// Numbers a request and passes it to its handler.
     private func dispatch(_ parsed: ParsedRequest, on connection: Connection) {
         let head = parsed.head
-        let number = connection.state.admit(isSafe: head.line.method.isSafe, isFinal: !head.keepsAlive)
+        let number = connection.state.admit(isFinal: !head.keepsAlive)
         let context = connection.context
         let slot = RequestSlot(number: number, traits: head.traits, origin: context.crossOrigin?.number(of: head) ?? 0)
         counters.requests.add(1)
@@ -170,21 +209,27 @@ extension EventLoop {
             if slot.origin > 0 { context.crossOrigin?.appendPreflight(allow, to: &fields) }
             deliver(.response(Response(status: .noContent, fields: fields)), to: connection, slot)
         case .failure(let failure, let allow):
-            var response = context.router.failure(failure)
-            if let allow { response.fields[.allow] = allow }
-            deliver(.response(response), to: connection, slot)
+            deliver(.response(response(to: failure, allow, in: context)), to: connection, slot)
         }
     }
 
     /// Answers bytes that are not a valid request. It is the connection's last answer, since the start of the next
     /// request is unknown.
     func refuse(_ connection: Connection, _ failure: RequestFailure) {
-        let context = connection.context
-        counters.requestsRefused.add(1)
-        var response = context.router.failure(failure)
+        var response = connection.context.router.failure(failure)
         if failure.kind == .overloaded, response.fields[.retryAfter] == nil { response.fields[.retryAfter] = "1" }
-        let number = connection.state.admit(isSafe: true, isFinal: true, leavesInput: true)
-        deliver(.response(response), to: connection, RequestSlot(number: number, traits: .closes))
+        refuse(connection, nil, with: response)
+    }
+
+    /// Answers bytes that will not be read as a request, or as the body of one.
+    ///
+    /// - Parameter head: that of the request, if it has arrived.
+    private func refuse(_ connection: Connection, _ head: RequestHead?, with response: Response) {
+        counters.requestsRefused.add(1)
+        let number = connection.state.admit(isFinal: true, leavesInput: true)
+        let origin = head.flatMap { connection.context.crossOrigin?.number(of: $0) } ?? 0
+        let slot = RequestSlot(number: number, traits: (head?.traits ?? []).union(.closes), origin: origin)
+        deliver(.response(response), to: connection, slot)
     }
 
     /// Handles the end of the input. The peer has shut its writing side and may still wait for answers.

@@ -28,9 +28,10 @@ extension EventLoop {
     }
 
     func resumeIfPossible(_ connection: Connection) {
-        guard let backlog = connection.backlog, backlog.output.isEmpty, !connection.isWaitingForTurn else { return }
-        let isUseful =
-            if let blocked = backlog.blocked { mayAdmit(blocked, on: connection) } else { !backlog.input.isEmpty }
+        guard let backlog = connection.backlog, backlog.output.isEmpty, backlog.unadmitted == nil, !connection.isWaitingForTurn else {
+            return
+        }
+        let isUseful = backlog.blocked == nil ? !backlog.input.isEmpty : connection.state.mayAdmit
         if isUseful || backlog.owesContinue && connection.state.pending == 0 { resumeSoon(connection) }
     }
 

@@ -19,7 +19,7 @@ package struct RequestReader: Sendable {
     package mutating func read(_ bytes: [UInt8], from position: inout Int) -> Outcome {
         switch parser.consume(bytes.span, from: &position) {
         case .incomplete: .incomplete
-        case .expectsContinue: .expectsContinue
+        case .body(let head): head.expectsContinue ? .expectsContinue : .incomplete
         case .request(let request): .request(request.head)
         case .failure: .failure
         }

@@ -32,9 +32,6 @@ enum RequestMethod: UInt8, Sendable {
         let bytes = Array(method.rawValue.utf8)
         self.init(bytes.span, 0..<bytes.count)
     }
-
-    /// Whether it only reads, RFC 9110 §9.2.1.
-    var isSafe: Bool { self == .get || self == .head || self == .options }
 }
 
 extension RequestHead {

@@ -6,8 +6,9 @@ struct RequestParser: Sendable {
     enum Outcome: Sendable {
         /// More bytes are needed.
         case incomplete
-        /// The head is complete and its client waits for `100 Continue` before it sends the body. Go on consuming.
-        case expectsContinue
+        /// The head of a request is complete whose body is large, or whose client waits for `100 Continue`: the request may be
+        /// refused before its body is received. At most once for a request. Go on consuming.
+        case body(RequestHead)
         /// A whole request. The parser is ready for the next.
         case request(ParsedRequest)
         /// The bytes are refused; where the next request would begin is unknown, so the connection must close.
@@ -114,10 +115,11 @@ struct RequestParser: Sendable {
             stage = .fixed(head, remaining: length)
             // The length that a client claims is not allocated in advance: the body grows as it arrives.
             body.reserveCapacity(min(length, Self.initialCapacity))
+            if length > MemoryLedger.large { return .body(head) }
         case .chunked:
             stage = .chunked(head, ChunkedBodyParser())
         }
-        return head.expectsContinue ? .expectsContinue : .incomplete
+        return head.expectsContinue ? .body(head) : .incomplete
     }
 
     private mutating func consumeFixed(
@@ -138,13 +140,15 @@ struct RequestParser: Sendable {
         _ input: Span<UInt8>, _ position: inout Int, _ head: RequestHead, _ parser: ChunkedBodyParser
     ) throws(RequestFailure) -> Outcome {
         var parser = parser
+        let earlier = body.count
         let isComplete: Bool
         do throws(RequestFailure) { isComplete = try parser.advance(input, &position, into: &body, limits) } catch {
             throw error.at(head.text(head.line.path))
         }
         guard !isComplete else { return finishBody(head) }
         stage = .chunked(head, parser)
-        return .incomplete
+        let isLarge = body.count > MemoryLedger.large && earlier <= MemoryLedger.large
+        return isLarge && !head.expectsContinue ? .body(head) : .incomplete
     }
 
     private mutating func finishBody(_ head: RequestHead) -> Outcome {

@@ -5,12 +5,14 @@ final class Route: Sendable {
     let method: HTTPRequest.Method
     let code: RequestMethod
     let parameterNames: [String]
+    let admission: Router.Admission?
     let handler: Router.Handler
 
-    init(_ method: HTTPRequest.Method, parameterNames: [String], handler: @escaping Router.Handler) {
+    init(_ method: HTTPRequest.Method, parameterNames: [String], admission: Router.Admission?, handler: @escaping Router.Handler) {
         self.method = method
         code = RequestMethod(method)
         self.parameterNames = parameterNames
+        self.admission = admission
         self.handler = handler
     }
 }
@@ -34,7 +36,9 @@ struct RouteTree: Sendable {
     /// How many parameters the route with most of them has.
     private var mostParameters = 0
 
-    mutating func insert(_ method: HTTPRequest.Method, _ pattern: String, _ handler: @escaping Router.Handler) {
+    mutating func insert(
+        _ method: HTTPRequest.Method, _ pattern: String, admission: Router.Admission?, _ handler: @escaping Router.Handler
+    ) {
         var place = 0
         var names: [String] = []
         for segment in pattern.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
@@ -46,7 +50,7 @@ struct RouteTree: Sendable {
             }
         }
         mostParameters = max(mostParameters, names.count)
-        let route = Route(method, parameterNames: names, handler: handler)
+        let route = Route(method, parameterNames: names, admission: admission, handler: handler)
         nodes[place].routes.removeAll { $0.method == method }
         nodes[place].routes.append(route)
         nodes[place].allow = RouteTree.allow(nodes[place].routes)

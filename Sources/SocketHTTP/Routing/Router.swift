@@ -10,6 +10,11 @@ public struct Router: Sendable {
     /// it must not block.
     public typealias Handler = @Sendable (Request, Exchange) -> Void
 
+    /// Decides by a request's head, at once or later, whether its body is received: calls the closure with the response that
+    /// refuses the request, or `nil`. It is asked once for a body of more than 64 KiB, and for one before which the client waits
+    /// for `100 Continue`; the request's `body` is empty. It is called on an event loop, where it must not block.
+    public typealias Admission = @Sendable (Request, @escaping @Sendable (Response?) -> Void) -> Void
+
     /// Makes the response to every request that no handler answers, malformed requests included. It must not block.
     public var failure: @Sendable (RequestFailure) -> Response
 
@@ -24,9 +29,13 @@ public struct Router: Sendable {
     /// Adds a route: `router.on(.get, "/v1/{namespace}/records/{collection}/{id}") { request, exchange in … }`.
     ///
     /// A second route of the same method and pattern replaces the first.
-    public mutating func on(_ method: HTTPRequest.Method, _ pattern: String, _ handler: @escaping Handler) {
+    ///
+    /// - Parameter admission: decides whether a body is received; `nil` receives all.
+    public mutating func on(
+        _ method: HTTPRequest.Method, _ pattern: String, admission: Admission? = nil, _ handler: @escaping Handler
+    ) {
         methods.insert(method)
-        tree.insert(method, pattern, handler)
+        tree.insert(method, pattern, admission: admission, handler)
     }
 
     /// Methods that are known whether or not a route uses them. `CONNECT` is for proxies alone, and has no path.

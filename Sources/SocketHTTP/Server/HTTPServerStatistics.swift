@@ -13,7 +13,7 @@ public struct HTTPServerStatistics: Sendable, Equatable {
     public var requests = 0
     /// Answers begun, to refused requests too.
     public var responses = 0
-    /// Answers to bytes that did not pass the parser, or not within the limits.
+    /// Answers to bytes that did not pass the parser, or not within the limits, and to requests whose bodies were not received.
     public var requestsRefused = 0
     /// Connections dropped because the peer did not read.
     public var slowReadersDropped = 0

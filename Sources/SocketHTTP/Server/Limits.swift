@@ -28,8 +28,6 @@ public struct Limits: Sendable {
     public var handshakesPerAddress = 20
     /// Kept to within about 0.1 s.
     public var handshakePeriod = Duration.seconds(1)
-    /// Requests of one connection that may wait for their answers at once (pipelining); at this many reading pauses.
-    public var pipelinedRequests: Int
     /// Requests of one connection that are handled before the loop's other connections have their turn.
     public var requestsPerTurn: Int
     /// From a request's first byte to the end of its head: `408`. Also from accepting a connection to its first byte,
@@ -61,7 +59,6 @@ public struct Limits: Sendable {
         connections: Int = 16_384,
         connectionsPerAddress: Int = 1_000,
         trustedProxies: [AddressRange] = AddressRange.loopback,
-        pipelinedRequests: Int = 16,
         requestsPerTurn: Int = 64,
         headerTimeout: Duration = .seconds(10),
         bodyTimeout: Duration = .seconds(30),
@@ -80,7 +77,6 @@ public struct Limits: Sendable {
         self.connections = connections
         self.connectionsPerAddress = connectionsPerAddress
         self.trustedProxies = trustedProxies
-        self.pipelinedRequests = pipelinedRequests
         self.requestsPerTurn = requestsPerTurn
         self.headerTimeout = headerTimeout
         self.bodyTimeout = bodyTimeout

@@ -116,6 +116,29 @@ import Testing
         }
     }
 
+    @Test("A request behind a poll is decided when its turn has come, and so by a revocation during the poll")
+    func pipelined() async throws {
+        try await AccessServer.with { server in
+            // Given a poll that waits, and a read behind it on the same connection
+            let (stored, revoked) = try server.key(Self.all)
+            let other = try server.key(Self.all, isAdmin: true).field
+            _ = try await server.request("PUT", "/v1/shop/records/a/1", other, TestServer.json, #""secret""#)
+            let cursor = try #require(try await server.request("GET", "/v1/shop", other).cursor)
+            async let replies = server.test.thread { connection in
+                try connection.sendRequest("GET", "/v1/shop/changes?since=\(cursor)&wait=30", [revoked])
+                try connection.sendRequest("GET", "/v1/shop/records/a/1", [revoked])
+                return [try connection.readReply(), try connection.readReply()]
+            }
+            try await server.test.waitUntil(waiting: 1, in: "shop", other)
+            // When its key is revoked
+            #expect(try await server.request("DELETE", "/admin/keys/\(stored.id)", other).status == 200)
+            // Then neither shows anything
+            let received = try await replies
+            #expect(received.map(\.status) == [401, 401])
+            #expect(!received.contains { $0.text.contains("secret") })
+        }
+    }
+
     @Test("With a margin, requests that wait receive changes until it ends, and new ones are refused at once")
     func margin() async throws {
         let clock = clock
