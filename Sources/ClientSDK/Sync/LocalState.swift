@@ -9,8 +9,8 @@ struct LocalState: Hashable, Sendable {
     private var unstored = UnstoredWrites()
     private var transactions = Transactions()
     private var rejected = RejectionList()
-    /// Whether the disk may hold entries.
-    private(set) var mayHoldRecords = true
+    /// Whether the disk may hold entries, or rejected writes with the records that they met.
+    private var holdsRecords = true
 
     init(client: ClientIdentifier) { state = SyncState(client: client) }
 
@@ -38,6 +38,9 @@ struct LocalState: Hashable, Sendable {
     }
 
     // MARK: Looking
+
+    /// Whether the disk may hold records, now or when it has stored what has arrived.
+    var mayHoldRecords: Bool { holdsRecords || transactions.mayStoreRecords }
 
     func view(of key: RecordKey, stored: Entry?) -> KeyView { writes.view(of: key, stored: stored) }
 
@@ -150,7 +153,7 @@ struct LocalState: Hashable, Sendable {
             if !unstored.isEmpty { transactions.add(.sets) }
             return plan
         }
-        mayHoldRecords = !plan.entries.isEmpty || mayHoldRecords && !plan.removesRecords
+        holdsRecords = plan.storesRecords || holdsRecords && !plan.removesRecords
         let dropped = state.droppedRejections
         for change in plan.state { state.apply(change) }
         for operation in plan.rejections { rejected.apply(operation) }

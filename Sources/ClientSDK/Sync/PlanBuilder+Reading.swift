@@ -99,9 +99,11 @@ extension PlanBuilder {
         return large
     }
 
-    /// Removes the copy of a record that this device may not read any more, and the writes that wait only for it.
+    /// Removes the copy of a record that this device may not read any more, and the writes that wait only for it. A copy of
+    /// everything is read again then, since it would say that there is no such record.
     mutating func evict(forbidden key: RecordKey, in epoch: Epoch) {
         note(.key(key), .forbidden)
+        if settings.following == .everything, isFollowed(key), let cursor = after.cursor, cursor.rights == nil { beginPass() }
         applyOnDisk(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)))
         guard var pending = pending(key) else { return }
         pending.forgetRecord()

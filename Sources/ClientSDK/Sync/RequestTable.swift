@@ -21,6 +21,8 @@ struct RequestTable: Hashable, Sendable {
         /// The time at which the watchdog fires.
         fileprivate var deadline: Int64
         var hadFreshToken: Bool
+        /// Whether records of the response may be stored: not if the token has lost the right to read since.
+        fileprivate(set) var bringsRecords = true
         /// For how many milliseconds at most a shared cache had kept the response; 0 until it has arrived.
         fileprivate var age: Int64 = 0
 
@@ -64,6 +66,9 @@ struct RequestTable: Hashable, Sendable {
 
     /// Notes for how long a shared cache may have kept the response that has arrived.
     mutating func note(age: Int64, of id: RequestID) { requests[id]?.age = age }
+
+    /// Notes that the token may read nothing of the followed records.
+    mutating func withholdRecords() { for id in requests.keys { requests[id]?.bringsRecords = false } }
 
     /// Removes the request; `nil` if it has ended already.
     mutating func remove(_ id: RequestID) -> Request? { requests.removeValue(forKey: id) }

@@ -147,6 +147,7 @@ struct SyncCore: Hashable, Sendable {
     private mutating func take(_ reply: Reply, _ lastWrite: Int64?, to id: RequestID, _ turn: inout Turn) {
         guard let request = parts.requests.remove(id) else { return }
         if request.purpose == .continuation { return parts.resetter.take(reply) }
+        let reply = request.bringsRecords ? reply : reply.withoutCurrentRecords
         if let epoch = reply.epoch, let known = parts.local.epoch, epoch != known {
             // Sent in the known history, answered in another.
             parts.released(request)
@@ -183,7 +184,7 @@ struct SyncCore: Hashable, Sendable {
             case .removeRecords(let problem) where parts.local.mayHoldRecords:
                 turn.log(.warning, "removing all records from this device, which may not read them any more: \(problem)")
                 clear(Resetter.Clear(client: parts.local.sync.client, keepsOutbox: true, failure: .refused(problem)), &turn)
-            case .removeRecords: break
+            case .removeRecords: parts.repeatReads(&turn)
             case .reachedServer: if case .transport? = parts.reachability.trouble { parts.follower.hurry(turn) }
             }
         }

@@ -68,6 +68,15 @@ struct SyncParts: Hashable, Sendable {
         if !responses.isEmpty { local.add(.fetched(responses, lastWrite: lastWrite)) }
     }
 
+    /// Repeats the reads in flight, since the token may read nothing of the followed records any more and may be another one than that
+    /// of their requests. The responses to writes in flight bring no record.
+    mutating func repeatReads(_ turn: inout Turn) {
+        for id in requests.fetches { cancel(id, &turn) }
+        local.dropFetches()
+        reader.release()
+        requests.withholdRecords()
+    }
+
     mutating func cancelAll(_ turn: inout Turn) { for id in requests.all { cancel(id, &turn) } }
 
     /// Cancels the request from a page on that was not stored.

@@ -57,6 +57,11 @@ struct TransactionPlan: Hashable, Sendable {
 
     init(_ onCommit: OnCommit) { self.onCommit = onCommit }
 
+    /// Whether the disk may hold a record afterwards.
+    var storesRecords: Bool {
+        !entries.isEmpty || rejections.contains { if case .put(let write) = $0 { write.problem.current != nil } else { false } }
+    }
+
     /// Makes room for the operations of a page with so many changes.
     mutating func reserve(_ changes: Int) {
         entries.reserveCapacity(changes)

@@ -21,6 +21,9 @@ struct Transactions: Hashable, Sendable {
     /// The plan that the disk has.
     var underWay: TransactionPlan? { current?.plan }
 
+    /// Whether a record may be on its way to the disk.
+    var mayStoreRecords: Bool { inputs.contains(where: \.isFromServer) || current?.plan.storesRecords ?? false }
+
     mutating func add(_ input: QueuedInput) { inputs.append(input) }
 
     mutating func next() -> QueuedInput? { inputs.isEmpty ? nil : inputs.removeFirst() }

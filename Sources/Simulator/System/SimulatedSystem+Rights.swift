@@ -116,6 +116,8 @@ extension SimulatedSystem {
 
     func noteFeed(_ reply: Reply, to message: Message, _ device: SimulatedDevice, isWaitedFor: Bool) {
         guard isWaitedFor, case .changes = message.kind else { return }
+        // A device takes no answer of another history than its own: it verifies its entries.
+        if let known = device.store.state.epoch, let epoch = reply.epoch, epoch != known { return }
         switch reply {
         case .page, .noChange: device.feedToken = message.token
         case .problem(let problem, _, _) where problem.code == .forbidden: device.feedToken = message.token

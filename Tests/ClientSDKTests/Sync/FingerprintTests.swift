@@ -15,7 +15,7 @@ import Testing
             ["reachability", "binding"],
             ["local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "merger", "resetter"]
         ),
-        "LocalState": (["state", "writes", "unstored", "rejected", "mayHoldRecords"], ["transactions"]),
+        "LocalState": (["state", "writes", "unstored", "rejected", "holdsRecords"], ["transactions"]),
         "RejectionList": (["entries", "bytes"], []),
         "Outbox": (["keys", "queue", "awaitingBase", "merging", "displaced"], []),
         "UnstoredWrites": (["queue", "writeBases"], []),
@@ -29,7 +29,7 @@ import Testing
             ], []
         ),
         "RequestTable": ([], ["generation", "requests", "last"]),
-        "Request": (["purpose", "hadFreshToken", "age"], ["sentAt", "deadline"]),
+        "Request": (["purpose", "hadFreshToken", "bringsRecords", "age"], ["sentAt", "deadline"]),
         "Follower": (
             ["isCaughtUp", "isPolling", "next", "cursorAheadCount", "idleResponses", "limit"], ["request", "validAsOf", "storing", "retry"]
         ),

@@ -53,6 +53,62 @@ import Testing
                 && scene.device.status?.connection != .offline(since: Timestamp(milliseconds: 0)))
     }
 
+    @Test(
+        "a rejected write that met a record after the first refusal loses it at the next one, however it comes", arguments: [false, true])
+    func rejectedWrites(_ isInFlight: Bool) {
+        // Given a device that may read nothing, and a write by a token that may read its record
+        var scene = Scene.live()
+        refuse(&scene)
+        scene.pass(SyncSettings().longestDelay)
+        scene.put("c/1", "1")
+        let current = Scene.record(Scene.key("c/1"), 12, Scene.json("secret"))
+        func reject(_ scene: inout Scene) { scene.results([Scene.rejected(1, current: current)], at: 12) }
+        if !isInFlight { reject(&scene) }
+        // When the feed is refused again
+        refuse(&scene)
+        if isInFlight { reject(&scene) }
+        // Then
+        #expect(scene.device.store.rejections.count == 1)
+        #expect(scene.device.store.rejections.first?.problem.current == nil)
+    }
+
+    @Test("a read that was sent before the refusal is sent again")
+    func readInFlight() {
+        // Given a device without records, whose feed is refused
+        var scene = Scene.live(.cachedKeys)
+        refuse(&scene)
+        scene.pass(SyncSettings().longestDelay)
+        let callerID = scene.fetch("c/1")
+        guard let earlier = scene.fetches.first else { Issue.record("not read"); return }
+        // When it is refused again
+        refuse(&scene)
+        scene.device.reply(earlier.id, .record(Scene.record(Scene.key("c/1"), 4, Scene.json("secret")), Scene.position(10)))
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.stored("c/1") == nil)
+        #expect(scene.fetches.count == 1 && scene.fetches.first?.id != earlier.id)
+        scene.answerFetch(.missing(Scene.position(10)))
+        #expect(scene.device.answers[callerID] != nil)
+    }
+
+    @Test("a copy of everything that may not read one of its records claims no absence, and is read again")
+    func partOfCopy() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2")])
+        #expect(scene.device.machine.absence(of: Scene.key("c/9")) != nil)
+        _ = scene.fetch(Scene.key("c/1"), Scene.key("c/2"))
+        // When
+        scene.answerFetch(.reads(ReadsResponse(records: [], missing: [], forbidden: [Scene.key("c/1")], cursor: Scene.position(10))))
+        // Then
+        #expect(scene.stored("c/1") == nil && scene.stored("c/2") != nil)
+        #expect(scene.device.machine.absence(of: Scene.key("c/1")) == nil)
+        // When a page of the earlier token comes
+        scene.page([], to: 11)
+        // Then
+        #expect(scene.device.machine.absence(of: Scene.key("c/1")) == nil)
+        #expect(scene.since == .start)
+    }
+
     @Test("a refusal that is not about reading, or not the store's own, removes nothing", arguments: [0, 1, 2])
     func others(_ kind: Int) {
         // Given a device that belongs to a store

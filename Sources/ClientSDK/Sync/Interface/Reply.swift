@@ -32,7 +32,7 @@ package enum Reply: Hashable, Sendable {
 
 extension Reply {
     /// The history of the response, where it states one.
-    var epoch: Epoch? {
+    package var epoch: Epoch? {
         switch self {
         case .page(let page): page.cursor.epoch
         case .noChange(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor), .client(_, let cursor):
@@ -42,6 +42,17 @@ extension Reply {
         case .problem(_, let cursor, _): cursor?.epoch
         case .tooLarge, .failure, .garbage: nil
         }
+    }
+
+    /// The response without the records that rejected writes met.
+    var withoutCurrentRecords: Reply {
+        guard case .results(var results) = self else { return self }
+        for index in results.results.indices {
+            guard case .rejected(var problem) = results.results[index].verdict else { continue }
+            problem.current = nil
+            results.results[index].verdict = .rejected(problem)
+        }
+        return .results(results)
     }
 
     /// How a device continues that asked for changes after a position of another history, where the response states it.
