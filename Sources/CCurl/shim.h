@@ -40,6 +40,10 @@ static inline CURLMcode freshet_multi_setopt_long(CURLM *multi, CURLMoption opti
     return curl_multi_setopt(multi, option, value);
 }
 
+static inline CURLSHcode freshet_share(CURLSH *share, curl_lock_data data) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, data);
+}
+
 // The result is a member of a union, which Swift would have to take apart by hand.
 static inline CURLcode freshet_message_result(const CURLMsg *message) { return message->data.result; }
 

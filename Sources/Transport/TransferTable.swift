@@ -4,6 +4,9 @@ internal import CFreshetCurl
 final class TransferTable {
     let multi: UnsafeMutableRawPointer
     private let configuration: CurlTransport.Configuration
+    /// The TLS sessions of all transfers, so that a further connection to a host resumes one: older versions of libcurl keep
+    /// them with the easy handle. `nil` without memory for it. It needs no locks, since only the curl thread uses it.
+    private let share: UnsafeMutableRawPointer?
     /// No request has an earlier deadline.
     private(set) var nextDeadline = Int64.max
     /// Holds each transfer for as long as libcurl knows its address.
@@ -12,11 +15,15 @@ final class TransferTable {
     init(multi: UnsafeMutableRawPointer, configuration: CurlTransport.Configuration) {
         self.multi = multi
         self.configuration = configuration
+        share = curl_share_init()
+        if let share { _ = freshet_share(share, CURL_LOCK_DATA_SSL_SESSION) }
         // Within the range of a C `int`.
         let connections = min(max(1, configuration.maximumConnections), 1 << 20)
         _ = freshet_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
         _ = freshet_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, connections * 2)
     }
+
+    deinit { if let share { curl_share_cleanup(share) } }
 
     /// Adds a request; ``proceed()`` sends it. If it throws, the completion is not called.
     func begin(
@@ -29,6 +36,7 @@ final class TransferTable {
         let deadline = CurlLoop.now + Int64(max(1, request.timeout.wholeMilliseconds)) + 1
         let transfer = Transfer(id: id, request: request, easy: easy, deadline: deadline, completion: completion)
         try transfer.configure(configuration)
+        if let share { try easy.set(CURLOPT_SHARE, pointer: share) }
         transfers[id] = transfer
         let code = curl_multi_add_handle(multi, easy.handle)
         guard code == CURLM_OK else {
