@@ -61,6 +61,21 @@ struct ExchangeTests {
         await late.wait()
     }
 
+    @Test("A client that leaves in good order is noticed too, although requests wait behind the one that is handled", arguments: [1, 2, 3])
+    func leaves(count: Int) async throws {
+        // Given a waiting exchange
+        let server = try TestServer()
+        let client = Client(try RawClient(port: server.port))
+        try await client.run { $0.send(String(repeating: ExchangeTests.parkRequest, count: count)) }
+        let waiting = await server.parked.take(1)[0]
+        let signal = Signal()
+        waiting.onDisconnect { signal.happen() }
+        // When
+        try await client.run { $0.finish() }
+        // Then
+        await signal.wait()
+    }
+
     @Test("After the answer no disconnect is reported")
     func answered() async throws {
         // Given an answered exchange

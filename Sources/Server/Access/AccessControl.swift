@@ -189,6 +189,12 @@ final class AccessControl: Sendable {
         }
     }
 
+    /// Counts a request that is refused before its body has arrived. One that is not refused is counted when the body has arrived.
+    func count(refused request: Request, _ session: AccessSession, isWrite: Bool) throws(RateRefusal) {
+        guard session.credential == nil else { return try limits.count(session, writes: isWrite ? 1 : 0, bytes: 0) }
+        if !session.value.isOperator { try limits.countAnonymous(client(of: request)) }
+    }
+
     /// The address by which requests without a credential are counted; `nil` if the rates of addresses do not apply to it.
     func client(of request: Request) -> ClientAddress? { request.client(besides: state.withLock { $0.policy.proxies }) }
 

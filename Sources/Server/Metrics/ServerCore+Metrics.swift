@@ -40,7 +40,9 @@ extension ServerCore {
         }
         text.counters("freshet_http_responses_total", "Responses by route and class of status.", responses)
         text.counter("freshet_http_requests_total", "Requests that passed the parser.", connections.requests)
-        text.counter("freshet_http_requests_refused_total", "Requests that did not pass the parser.", connections.requestsRefused)
+        text.counter(
+            "freshet_http_requests_refused_total", "Requests that were refused unparsed, or before their body.", connections.requestsRefused
+        )
         text.gauge("freshet_http_connections", "Connections open now.", connections.connectionsOpen)
         text.counter("freshet_http_connections_accepted_total", "Connections accepted.", connections.connectionsAccepted)
         text.counter("freshet_http_connections_refused_total", "Connections beyond the limit.", connections.connectionsRefused)

@@ -3,7 +3,7 @@ import FreshetTrust
 package import FreshetWire
 import HTTPTypes
 
-/// A request whose head has arrived: who sends it, and what that principal may do.
+/// A request whose head has arrived, with its sender and the rights of that.
 protocol IncomingRequest: Sendable {
     var core: ServerCore { get }
     var endpoint: Endpoint { get }

@@ -304,7 +304,12 @@ final class ServerCore: Sendable {
     private func refusal(of pending: PendingRequest, _ session: AccessSession) -> Response? {
         var pending = pending
         pending.session = session
-        do { try pending.authorize() } catch { return refusal(of: pending, error) }
+        do { try pending.authorize() } catch {
+            do { try access?.count(refused: pending.request, session, isWrite: pending.endpoint.isWrite) } catch {
+                return refusal(of: pending, error)
+            }
+            return refusal(of: pending, error)
+        }
         return nil
     }
 

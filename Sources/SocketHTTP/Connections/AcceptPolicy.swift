@@ -28,8 +28,10 @@ struct AcceptPolicy: Sendable {
     /// Connections at which accepting pauses in any case, since other uses need the remaining descriptors; `nil` for none.
     var room: Int?
 
+    func isOutOfRoom(open: Int) -> Bool { room.map { open >= $0 } ?? false }
+
     func decide(open: Int) -> Decision {
-        if let room, open >= room { return .pause }
+        if isOutOfRoom(open: open) { return .pause }
         if open < limit { return .serve }
         return open - refusals < limit ? .refuse : .pause
     }

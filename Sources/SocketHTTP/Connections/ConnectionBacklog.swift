@@ -12,7 +12,7 @@ final class ConnectionBacklog {
     var parser: RequestParser?
     /// A request that has to wait for earlier ones.
     var blocked: ParsedRequest?
-    /// Bytes behind the blocked request, read and not parsed.
+    /// Bytes behind the blocked or the unadmitted request, read and not parsed.
     var input: [UInt8] = []
     /// The head of a request whose body is received only if its route admits it, which is yet to decide.
     var unadmitted: RequestHead?
@@ -26,9 +26,12 @@ final class ConnectionBacklog {
     /// Whether a client waits for `100 Continue` behind pending answers.
     var owesContinue = false
 
+    /// Whether an encrypted input has ended behind the bytes that are kept here.
+    var endsAfterInput = false
+
     /// Whether more input could only be queued here.
     var isStalled: Bool { blocked != nil || unadmitted != nil || !input.isEmpty || !output.isEmpty }
     /// Bytes of requests that no handler has yet.
     var inputBytes: Int { (parser?.heldBytes ?? 0) + (blocked?.body.count ?? 0) + input.count }
-    var isEmpty: Bool { parser == nil && refusal == nil && drainListeners.isEmpty && !owesContinue && !isStalled }
+    var isEmpty: Bool { parser == nil && refusal == nil && drainListeners.isEmpty && !owesContinue && !endsAfterInput && !isStalled }
 }

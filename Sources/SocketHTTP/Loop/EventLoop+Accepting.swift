@@ -46,7 +46,10 @@ extension EventLoop {
             guard index < acceptors.count, let context, !acceptors[index].isPaused else { return }
             let acceptor = acceptors[index]
             let decision = acceptor.policy.decide(open: context.openConnections)
-            guard decision != .pause else { return pauseAccepting(index) }
+            guard decision != .pause else {
+                if acceptor.policy.isOutOfRoom(open: context.openConnections) { warnOfPause(index, nil) }
+                return pauseAccepting(index)
+            }
             switch ListeningSocket.accept(acceptor.socket.descriptor) {
             case .accepted(let descriptor, let peer):
                 switch context.connectionOpened(from: peer) {
@@ -62,15 +65,21 @@ extension EventLoop {
                 case .skip: continue
                 case .done: return
                 case .pause:
-                    if acceptors[index].nextWarning.map({ !$0.isAfter(tick) }) ?? true {
-                        acceptors[index].nextWarning = tick &+ EventLoop.warningInterval
-                        context.logger.warning(
-                            "accepting pauses", metadata: ["errno": "\(code)", "open": "\(context.openConnections)"])
-                    }
+                    warnOfPause(index, code)
                     return pauseAccepting(index)
                 }
             }
         }
+    }
+
+    /// Logs a lack of resources, now and then.
+    ///
+    /// - Parameter code: the error of the system call; `nil` if the connections have all descriptors that they may have.
+    private func warnOfPause(_ index: Int, _ code: Int32?) {
+        guard let context, acceptors[index].nextWarning.map({ !$0.isAfter(tick) }) ?? true else { return }
+        acceptors[index].nextWarning = tick &+ EventLoop.warningInterval
+        let cause = code.map { "errno \($0)" } ?? "the limit of open files"
+        context.logger.warning("accepting pauses", metadata: ["cause": "\(cause)", "open": "\(context.openConnections)"])
     }
 
     private func hand(_ descriptor: Int32, _ peer: PeerAddress, _ listener: Int, refusal: Connection.Refusal?) {

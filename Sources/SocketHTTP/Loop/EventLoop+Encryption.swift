@@ -35,6 +35,7 @@ extension EventLoop {
         guard connection.isOpen else { return }
         switch received.end {
         case nil: countInput(connection)
+        case .closed where connection.isStalled: connection.backlogForKeeping().endsAfterInput = true
         case .closed: inputEnded(connection)
         case .plaintext: refusePlaintext(connection)
         case .failed(let reason):

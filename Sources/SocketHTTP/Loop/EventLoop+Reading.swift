@@ -42,7 +42,7 @@ extension EventLoop {
     func resume(_ connection: Connection) {
         guard connection.isOpen, let backlog = connection.backlog, backlog.unadmitted == nil, !connection.hasOutput else { return }
         cork(connection)
-        if backlog.owesContinue, connection.state.pending == 0 {
+        if backlog.owesContinue, connection.state.pending == 0, !connection.state.isFinal {
             backlog.owesContinue = false
             corkedBytes.append(EventLoop.continueResponse)
         }
@@ -148,14 +148,14 @@ extension EventLoop {
     /// Receives the body of a request, or answers the request without it.
     private func admit(_ head: RequestHead, or refusal: Response?, on connection: Connection) {
         guard connection.isOpen, let backlog = connection.backlog, backlog.unadmitted === head else { return }
+        // The connection's last answer is already on its way.
+        if connection.state.isFinal { return discardInput(connection) }
         guard let refusal else {
             backlog.unadmitted = nil
             backlog.owesContinue = head.expectsContinue && backlog.input.isEmpty
             return resume(connection)
         }
         discardInput(connection)
-        // The connection's last answer is already on its way.
-        guard !connection.state.isFinal else { return }
         refuse(connection, head, with: refusal)
         connection.trimBacklog()
         if connection.isOpen { updateInterest(connection) }
@@ -241,6 +241,11 @@ extension EventLoop {
         }
         if connection.state.pending == 0, !connection.isStalled { return close(connection) }
         updateInterest(connection)
+        reportEnd(of: connection)
+    }
+
+    /// Reports the end of the input to the exchange that is being handled.
+    func reportEnd(of connection: Connection) {
         let actions = connection.cancellations.withLock { $0.inputHasEnded() }
         if !actions.isEmpty { callSoon(actions) }
     }

@@ -21,10 +21,19 @@ extension EventLoop {
             guard connection.isOpen else { return }
         }
         resumeIfPossible(connection)
+        endInputIfParsed(connection)
+        guard connection.isOpen else { return }
         connection.trimBacklog()
         updateInterest(connection)
         updateDeadline(connection)
         countInput(connection)
+    }
+
+    /// Handles the end of an encrypted input once the requests before it have been taken.
+    func endInputIfParsed(_ connection: Connection) {
+        guard let backlog = connection.backlog, backlog.endsAfterInput, !connection.isStalled else { return }
+        backlog.endsAfterInput = false
+        inputEnded(connection)
     }
 
     func resumeIfPossible(_ connection: Connection) {
@@ -32,7 +41,8 @@ extension EventLoop {
             return
         }
         let isUseful = backlog.blocked == nil ? !backlog.input.isEmpty : connection.state.mayAdmit
-        if isUseful || backlog.owesContinue && connection.state.pending == 0 { resumeSoon(connection) }
+        let mayContinue = backlog.owesContinue && connection.state.pending == 0 && !connection.state.isFinal
+        if isUseful || mayContinue { resumeSoon(connection) }
     }
 
     /// Sends the output collected so far, if it belongs to this connection.
@@ -109,6 +119,8 @@ extension EventLoop {
             finishIfDone(connection)
             guard connection.isOpen else { return }
             resumeIfPossible(connection)
+            endInputIfParsed(connection)
+            guard connection.isOpen else { return }
             connection.trimBacklog()
             updateInterest(connection)
         case .wouldBlock:
@@ -145,6 +157,9 @@ extension EventLoop {
             interest = .writing
         } else if connection.state.wantsInput(isStalled: connection.isStalled) {
             interest = .input
+        } else if connection.isStalled, connection.state.pending > 0, !connection.state.isInputEnded {
+            // A request waits behind one that is handled: if its client leaves, no poll waits on.
+            interest = .inputEnd
         }
         guard interest != connection.interest else { return }
         connection.interest = interest

@@ -216,6 +216,9 @@ final class EventLoop: @unchecked Sendable {
             readInput(connection, isEnding: event.endsInput)
         } else if event.isBroken, connection.isOpen {
             close(connection)
+        } else if event.endsInput, connection.isOpen {
+            // The requests that have arrived are still handled, and the end is read behind them.
+            reportEnd(of: connection)
         }
     }
 

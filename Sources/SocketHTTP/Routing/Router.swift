@@ -12,7 +12,9 @@ public struct Router: Sendable {
 
     /// Decides by a request's head, at once or later, whether its body is received: calls the closure with the response that
     /// refuses the request, or `nil`. It is asked once for a body of more than 64 KiB, and for one before which the client waits
-    /// for `100 Continue`; the request's `body` is empty. It is called on an event loop, where it must not block.
+    /// for `100 Continue`; the request's `body` is empty. It is called on an event loop, where it must not block. It may call the
+    /// closure from any thread; further calls have no effect. A refusal closes the connection, and a request that is never decided
+    /// gets `408` after ``Limits/bodyTimeout``.
     public typealias Admission = @Sendable (Request, @escaping @Sendable (Response?) -> Void) -> Void
 
     /// Makes the response to every request that no handler answers, malformed requests included. It must not block.

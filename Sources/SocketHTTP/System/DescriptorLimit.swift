@@ -27,12 +27,12 @@ public enum DescriptorLimit {
     ///   - limit: the descriptors that the process may hold.
     ///   - connections: the connections that the server allows.
     static func shortage(limit: Int, connections: Int) -> String? {
-        guard limit < connections else { return nil }
+        guard room(within: limit) < connections else { return nil }
         let needed = connections > .max - reserve ? .max : connections + reserve
         return """
             This process may open \(limit) files, and each connection takes one: of the \(connections) connections allowed, \
-            \(room(within: limit)) are open at once, and the others wait to be accepted. Raise the hard limit to \(needed) (LimitNOFILE in systemd, --ulimit nofile in Docker, ulimit -n \
-            in a shell), or allow fewer.
+            \(room(within: limit)) are open at once, and the others wait to be accepted. Raise the hard limit to \(needed) \
+            (LimitNOFILE in systemd, --ulimit nofile in Docker, ulimit -n in a shell), or allow fewer.
             """
     }
 

@@ -14,6 +14,8 @@ package struct Epoll: Sendable {
         /// Input and its end, each reported once: every further report would cost a look at the socket, a twentieth of
         /// the work of a delivery. A change of the interest makes epoll report the present state again.
         static let input: Interest = [.reading, Interest(rawValue: EPOLLRDHUP.rawValue), .onEdges]
+        /// The end of the input alone, reported once.
+        static let inputEnd: Interest = [Interest(rawValue: EPOLLRDHUP.rawValue), .onEdges]
     }
 
     /// The descriptor of the set itself.

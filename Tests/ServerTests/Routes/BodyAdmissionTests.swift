@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("Who may not write is refused before the body: no key, an unknown one, one without the right, a wrong host and path")
+    @Test("A request without the right to write is refused before the body: no key, an unknown one, one without the right, a wrong host and path")
     func refusals() async throws {
         try await AccessServer.with { server in
             let (reader, writer) = (
@@ -96,6 +96,24 @@ import Testing
                     try await server.request("PUT", "/v1/shop/records/a/\(number)", [("Content-Type", "text/plain")], value).status)
             }
             #expect(statuses == [201, 201, 429])
+        }
+    }
+
+    @Test("A request that is refused before its body is counted by the rate of its address")
+    func refusedIsCounted() async throws {
+        let clock = TestClock()
+        var configuration = RecordServerConfiguration()
+        configuration.requiresKeys = true
+        configuration.trustedProxies = []
+        configuration.anonymous = try Rights(json: Array(#"[{"ns":"shop","in":["*"],"may":["read"]}]"#.utf8))
+        configuration.quotas.address.unauthenticated = Rate(2, per: 1_000)
+        try await TestServer.with(configuration, environment: clock.environment) { server in
+            var statuses: [Int] = []
+            for _ in 0..<3 {
+                let reply = try await Self.answer(of: server, to: "PUT", "/v1/shop/records/a/1", [], expectsContinue: true)
+                statuses.append(reply.status)
+            }
+            #expect(statuses == [403, 403, 429])
         }
     }
 }
