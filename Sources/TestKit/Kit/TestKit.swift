@@ -59,9 +59,13 @@ public final class TestKit: Sendable {
     deinit {
         let (isClosed, devices) = state.withLock { ($0.isClosed, $0.devices) }
         guard !isClosed else { return }
-        for device in devices { Task { await device.stop() } }
         server.faults.forget(namespaceID)
-        control.discardSoon(namespaceID)
+        guard !devices.isEmpty else { return control.discardSoon(namespaceID) }
+        // A write of a device that still runs would make the namespace again.
+        Task { [control, namespaceID] in
+            for device in devices { await device.stop() }
+            control.discardSoon(namespaceID)
+        }
     }
 
     /// The server's URL, for other kinds of clients: `http://127.0.0.1:PORT`. This kit's paths are below `/v1/` and

@@ -33,7 +33,7 @@ package final class MemoryRecordStore: RecordStore {
     }
 
     package func namespaces(withPrefix prefix: String, limit: Int) -> [Namespace] {
-        content.withLock { Array($0.names.lazy.filter { $0.name.utf8.starts(with: prefix.utf8) }.prefix(limit)) }
+        content.withLock { Array($0.names(withPrefix: prefix).prefix(limit)) }
     }
 
     package func accessVersion() -> AccessVersion { content.withLock { $0.accessVersion() } }

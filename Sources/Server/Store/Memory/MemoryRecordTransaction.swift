@@ -46,6 +46,9 @@ final class MemoryRecordTransaction: RecordTransaction {
     /// The namespaces that writes have made, by name.
     var names: [Namespace] { namespaces.keys.sorted() }
 
+    /// Those among them with this prefix. O(namespaces + found log found).
+    func names(withPrefix prefix: String) -> [Namespace] { namespaces.keys.filter { $0.name.utf8.starts(with: prefix.utf8) }.sorted() }
+
     func unmade(_ name: Namespace) -> NamespaceState {
         NamespaceState(unmade: source.epoch(of: name, generation: generations[EpochSource.bucket(of: name)] ?? 0))
     }
