@@ -220,8 +220,9 @@ class Follower(Client):
             return self.pause(reply)
         if reply.status == 410:
             self.history.count(f"polls answered {reply.problem}")
-            self.is_live = False
-            if not self.inherit():
+            # In the middle of several pages, a change may have been left out whose replacement is lost.
+            may_continue, self.is_live = self.is_live, False
+            if not (may_continue and self.inherit()):
                 self.cursor, self.table = "0", {}
             return
         if reply.status not in (200, 204):

@@ -31,7 +31,8 @@ extension Statement {
     static let setCopiedHeader = Statement(
         "set_copied_header",
         """
-        UPDATE freshet.store SET identifier = $1::text, seed = $2::bigint, token = $3::bigint, access = $4::bigint, ordinal = ordinal + 1
+        UPDATE freshet.store SET identifier = $1::text, seed = $2::bigint, token = $3::bigint, access = $4::bigint, ordinal = ordinal + 1,
+            continued = NULL, continuing = NULL
         """)
     static let resetGenerations = Statement("reset_generations", "UPDATE freshet.generation SET value = 0 WHERE value <> 0")
     /// The number of the next namespace is above those of all that were copied.

@@ -39,8 +39,8 @@ struct LocalState: Hashable, Sendable {
 
     // MARK: Looking
 
-    /// Whether the disk may hold records, now or when it has stored what has arrived.
-    var mayHoldRecords: Bool { holdsRecords || transactions.mayStoreRecords }
+    /// Whether the disk may hold records, now or when the inputs are stored, or writes that wait only for a record.
+    var mayHoldRecords: Bool { holdsRecords || transactions.mayStoreRecords || writes.awaitsBase }
 
     func view(of key: RecordKey, stored: Entry?) -> KeyView { writes.view(of: key, stored: stored) }
 

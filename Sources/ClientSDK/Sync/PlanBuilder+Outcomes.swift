@@ -203,8 +203,8 @@ extension PlanBuilder {
         // A record that contained these writes, and that was evicted since, may have been newer.
         if let known = pending?.watermark, known.epoch == stated.epoch, known.number >= stated.number { return nil }
         // The device may have shown a newer state of the key before it was evicted, whether or not the feed still
-        // has to report it.
-        guard let position = state.cursor ?? state.lostCursor, position.epoch == entry.epoch else { return entry }
+        // has to report it. Without a position in this history it may have read any.
+        guard let position = state.cursor ?? state.lostCursor, position.epoch == entry.epoch else { return nil }
         return entry.revision > position.revision ? entry : nil
     }
 

@@ -103,7 +103,7 @@ extension PlanBuilder {
     /// everything is read again then, since it would say that there is no such record.
     mutating func evict(forbidden key: RecordKey, in epoch: Epoch) {
         note(.key(key), .forbidden)
-        if settings.following == .everything, isFollowed(key), let cursor = after.cursor, cursor.rights == nil { beginPass() }
+        if settings.following == .everything, isFollowed(key), let cursor = after.cursor, cursor.rights == nil { repeatPass() }
         applyOnDisk(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)))
         guard var pending = pending(key) else { return }
         pending.forgetRecord()

@@ -60,6 +60,11 @@ struct PlanBuilder {
         plan.removesRecords = true
         beginPass()
     }
+    /// Begins another pass, although no reset has ended the requests in flight.
+    mutating func repeatPass() {
+        plan.repeatsPass = true
+        beginPass()
+    }
     /// Loses the position, so that the feed is read again from its start.
     mutating func beginPass() { plan.state += state.withoutPosition(settings) }
     mutating func setOnCommit(_ onCommit: TransactionPlan.OnCommit) { plan.onCommit = onCommit }

@@ -143,6 +143,8 @@ struct Reader: Hashable, Sendable {
         case .record, .missing, .notModified, .page, .noChange, .results, .client:
             for key in keys { fail(key, .malformed("an answer that does not belong to a read of \(key)"), &turn) }
         }
+        // The failure of one key can have been the answer for the callers of another. A later caller must not get its response.
+        keyResponses.removeAll { $0.body != .forbidden && queue[$0.key] == nil }
         for keyResponse in keyResponses where keyResponse.body != .forbidden { queue.update(keyResponse.key) { $0.isUnderWay = true } }
         return keyResponses
     }

@@ -10,7 +10,16 @@ struct Resetter: Hashable, Sendable {
         /// record is newer.
         var forgets: Bool
         fileprivate(set) var lineage: Lineage
+        /// How often the server was asked in vain where the device continues.
+        fileprivate var attempts = 0
         fileprivate var notBefore: Int64
+
+        fileprivate init(epoch: Epoch?, forgets: Bool, lineage: Lineage, notBefore: Int64) {
+            self.epoch = epoch
+            self.forgets = forgets
+            self.lineage = lineage
+            self.notBefore = notBefore
+        }
     }
 
     /// What the device knows of the new history's beginning.
@@ -88,10 +97,34 @@ struct Resetter: Hashable, Sendable {
         self.reset?.lineage = .asked(request)
     }
 
-    /// Takes the answer. Without a continuation the whole cache is verified, whatever the reason.
-    mutating func take(_ reply: Reply) {
+    /// How often the question is repeated: after a failover many devices ask at once.
+    private static let mostAttempts = 5
+
+    /// Takes the answer. Without a continuation the whole cache is verified; if the server has no time, it is asked again.
+    mutating func take(_ reply: Reply, hadFreshToken: Bool, _ turn: inout Turn) {
         guard case .asked? = reset?.lineage else { return }
-        reset?.lineage = reply.continuation.map { .continues($0) } ?? .none
+        if case .problem(let problem, let cursor?, _) = reply, problem.code == .epochChanged { reset?.epoch = cursor.epoch }
+        if let continuation = reply.continuation {
+            retry.succeed()
+            reset?.lineage = .continues(continuation)
+            return
+        }
+        reset?.attempts += 1
+        let isLast = reset.map { $0.attempts >= Self.mostAttempts } ?? true
+        switch reply {
+        case .problem(let problem, _, _) where problem.status == 401 && !hadFreshToken && !isLast:
+            retry.refuseToken()
+            reset?.lineage = .unknown
+        case .problem(let problem, _, let retryAfter) where (problem.status == 429 || problem.status >= 500) && !isLast:
+            retry.fail(&turn, retryAfter: retryAfter)
+            reset?.lineage = .unknown
+        case .failure(let failure) where !isLast:
+            retry.fail(&turn, retryAfter: failure.retryAfter)
+            reset?.lineage = .unknown
+        default:
+            retry.succeed()
+            reset?.lineage = .none
+        }
     }
 
     /// Notes that the request has ended without a response.
@@ -137,7 +170,11 @@ struct Resetter: Hashable, Sendable {
     /// Notes that the disk has committed a transaction.
     mutating func stored() { retry.wake() }
 
-    mutating func notStored(_ turn: inout Turn) { retry.fail(&turn) }
+    /// Notes that the disk has not committed the transaction. To inherit all entries takes more room than to verify them.
+    mutating func notStored(_ turn: inout Turn) {
+        if case .continues? = reset?.lineage { reset?.lineage = .none }
+        retry.fail(&turn)
+    }
 
     /// Notes that a poll showed that the history lasts.
     mutating func calm() { storm.reset() }

@@ -146,7 +146,9 @@ struct SyncCore: Hashable, Sendable {
 
     private mutating func take(_ reply: Reply, _ lastWrite: Int64?, to id: RequestID, _ turn: inout Turn) {
         guard let request = parts.requests.remove(id) else { return }
-        if request.purpose == .continuation { return parts.resetter.take(reply) }
+        if request.purpose == .continuation {
+            return parts.resetter.take(reply, hadFreshToken: request.hadFreshToken, &turn)
+        }
         let reply = request.bringsRecords ? reply : reply.withoutCurrentRecords
         if let epoch = reply.epoch, let known = parts.local.epoch, epoch != known {
             // Sent in the known history, answered in another.
@@ -315,9 +317,9 @@ struct SyncCore: Hashable, Sendable {
             return nil
         }
         switch input {
-        case .page(let page, let since, let lastWrite): return plan(page, since, lastWrite, &turn)
+        case .page(let page, let since, let lastWrite): return parts.plan(page, since, lastWrite, &turn)
         case .noChange(let cursor, let since, let lastWrite):
-            return plan(ChangePage(changes: [], cursor: cursor, upToDate: true), since, lastWrite, &turn)
+            return parts.plan(ChangePage(changes: [], cursor: cursor, upToDate: true), since, lastWrite, &turn)
         case .sets: return parts.local.planSets(parts.sender, &turn)
         case .fetched(let read, let lastWrite): return parts.reader.plan(read, lastWrite, rule, builder(.fetched([]), turn), &turn)
         case .cachedKeysRevalidated(let keys, let response, let lastWrite):
@@ -327,22 +329,6 @@ struct SyncCore: Hashable, Sendable {
         case .results, .reconcile, .revalidationFinished, .merged, .discard, .bind, .rename, .leaveName:
             return PlanBuilder.plan(for: input, &turn, parts.local, parts.sender, parts.merger)
         }
-    }
-
-    private mutating func plan(_ page: ChangePage, _ since: Since, _ lastWrite: Int64?, _ turn: inout Turn) -> TransactionPlan? {
-        var builder = builder(.page(upToDate: page.upToDate), turn)
-        guard builder.isNext(since) else {
-            parts.follower.overtaken()
-            return nil
-        }
-        guard builder.hasWatermarks(for: page, since, lastWrite) else {
-            // The same page is requested again, with the number.
-            parts.follower.dropped()
-            parts.cancelFollower(&turn)
-            return nil
-        }
-        builder.add(page, since, lastWrite)
-        return builder.plan
     }
 
     /// Hands the plan to the disk; one without anything to store is complete at once.
@@ -367,6 +353,7 @@ struct SyncCore: Hashable, Sendable {
         }
         if plan.entries.contains(where: \.leavesWorkToRefresh) { parts.refresher.add() }
         conclude(plan, &turn)
+        if plan.repeatsPass { parts.beginGeneration(&turn) }
     }
 
     private mutating func conclude(_ plan: TransactionPlan, _ turn: inout Turn) {

@@ -95,6 +95,25 @@ struct SyncParts: Hashable, Sendable {
         resetter.wake()
     }
 
+    // MARK: Pages
+
+    /// Plans a page of the feed, if it continues from the position on disk.
+    mutating func plan(_ page: ChangePage, _ since: Since, _ lastWrite: Int64?, _ turn: inout Turn) -> TransactionPlan? {
+        var builder = PlanBuilder(.page(upToDate: page.upToDate), turn, local, sender)
+        guard builder.isNext(since) else {
+            follower.overtaken()
+            return nil
+        }
+        guard builder.hasWatermarks(for: page, since, lastWrite) else {
+            // The same page is requested again, with the number.
+            follower.dropped()
+            cancelFollower(&turn)
+            return nil
+        }
+        builder.add(page, since, lastWrite)
+        return builder.plan
+    }
+
     // MARK: Reset and clear
 
     /// Drops all responses in flight or being stored: a reset begins, or the device has another name.

@@ -52,6 +52,8 @@ struct TransactionPlan: Hashable, Sendable {
     var notes: [HistoryEvent] = []
     /// Whether reads in flight must be repeated: they may be older than the beginning of the pass.
     var outdatesReads = false
+    /// Whether a pass begins without a reset: the requests in flight are of the earlier pass.
+    var repeatsPass = false
     /// New lower bounds for the reads in flight.
     var lowerBounds: [LowerBound] = []
 

@@ -26,18 +26,24 @@ extension ChangeFeed {
     }
 
     /// Begins a new history. Every waiter has to start again, except those that await a position of that history.
-    package mutating func reset(to position: Cursor) -> [FeedDelivery<Waiter>] {
+    ///
+    /// - Parameter lineage: how the history began, if it is known.
+    package mutating func reset(to position: Cursor, _ lineage: Lineage? = nil) -> [FeedDelivery<Waiter>] {
         if position.epoch != head.epoch { previousEpoch = head.epoch }
         let old = head
         head = position
         pages = RecentPages()
         recent = RecentChanges(floor: position.revision, limits: limits)
-        let problem = Self.epochChanged(old, position)
         var deliveries: [FeedDelivery<Waiter>] = []
         for group in groups.numbers {
             guard let present = groups[group], present.target?.epoch != position.epoch else { continue }
             let waiters = take(group)
-            if !waiters.isEmpty { deliveries.append(end(waiters, present.subscription, .gone(problem, position))) }
+            guard !waiters.isEmpty else { continue }
+            var problem = Self.epochChanged(old, position)
+            // They have had everything up to there that they wanted.
+            let known = (present.target ?? old).issued(to: present.subscription.part)
+            problem.continuation = lineage?.continuation(of: known, in: position.epoch)
+            deliveries.append(end(waiters, present.subscription, .gone(problem, position)))
         }
         return deliveries + wakeGroupsAhead()
     }

@@ -45,7 +45,7 @@ extension ChangeFeed {
         let deliveries: [FeedDelivery<Waiter>] =
             switch sequencer.finish(read, head: head, previous: previousEpoch) {
             case .publish: commit(read.changes, batches: read.batches, at: read.position)
-            case .reset: reset(to: read.position)
+            case .reset: reset(to: read.position, read.lineage)
             case .skip: skip(to: read.position)
             case .ignore: []
             }

@@ -121,6 +121,8 @@ package struct FeedRead: Hashable, Sendable {
     package var batches: [ClosedRange<Revision>]
     /// Whether these are all changes up to ``position``.
     package var isComplete: Bool
+    /// Where the history of ``position`` began, if it is another than that of ``after``.
+    package var lineage: Lineage?
 
     package init(
         after: Cursor, position: Cursor, changes: [Change] = [], batches: [ClosedRange<Revision>] = [], isComplete: Bool
@@ -141,7 +143,9 @@ extension RecordStore {
         query.statesBatches = true
         let snapshot = try changes(query, in: namespace)
         guard case .changes(let scanned) = snapshot.value else {
-            return FeedRead(after: cursor, position: snapshot.cursor, isComplete: false)
+            var read = FeedRead(after: cursor, position: snapshot.cursor, isComplete: false)
+            read.lineage = snapshot.state.lineage
+            return read
         }
         return FeedRead(
             after: cursor, position: snapshot.cursor, changes: scanned.changes, batches: scanned.batches, isComplete: scanned.isComplete)

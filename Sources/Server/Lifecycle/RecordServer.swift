@@ -147,7 +147,7 @@ public final class RecordServer: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until the server has stopped, whoever stops it. Returns at once unless the server runs. Cancellation does not
+    /// Waits until the server has stopped, by any cause. Returns at once unless the server runs. Cancellation does not
     /// end the wait.
     ///
     /// - Throws: ``RecordServerError/auditLogUnusable(_:)`` if the server stopped because it could not write the audit log

@@ -13,7 +13,7 @@ package struct Lineage: Hashable, Sendable {
     }
 
     /// Where a reader at a position of the previous history continues in the history `epoch`; `nil` for another position, and for a
-    /// reader that has not yet read what was there when it began.
+    /// reader that still reads the records of its beginning.
     func continuation(of position: Cursor, in epoch: Epoch) -> Problem.Continuation? {
         guard position.epoch == previous, position.origin == nil else { return nil }
         let cursor = Cursor(epoch: epoch, revision: min(position.revision, fork), rights: position.rights)

@@ -43,7 +43,7 @@ import Testing
     @Test func aDrainIsScheduledOnceUntilNothingWaits() {
         #expect(staging.append(write(0), limit: .max) == true)
         #expect(staging.append(write(1), limit: .max) == false)
-        // When a call takes what was staged before it, and a drain is still to come
+        // When a call takes the values staged before it, and a drain is still to come
         _ = staging.take(through: staging.lastOrder)
         #expect(staging.append(write(2), limit: .max) == false)
         _ = staging.take(through: .max)

@@ -93,10 +93,13 @@ import Testing
         // Given
         var scene = live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         scene.replyToFeed(changed(fork: nil))
-        guard let question = scene.device.continuationRequest else { Issue.record("not asked"); return }
         // When
-        scene.device.reply(question.id, .failure(.interrupted("broken")))
-        scene.device.settleDisk()
+        for attempt in 1...5 {
+            if attempt > 1 { scene.device.fireTimer() }
+            guard let question = scene.device.continuationRequest else { Issue.record("not asked"); return }
+            scene.device.reply(question.id, .failure(.interrupted("broken")))
+            scene.device.settleDisk()
+        }
         // Then
         #expect(scene.since == .now)
         #expect(scene.stored("c/1")?.epoch == Epoch("a"))
@@ -144,5 +147,16 @@ import Testing
         // Then
         #expect(scene.stored("c/1")?.lacksValue == true)
         #expect(scene.since == .after(Scene.position(10, "b")))
+    }
+
+    @Test("a device in the middle of several pages verifies everything, since they may have left out a change that is not lost")
+    func inTheMiddleOfPages() {
+        // Given
+        var scene = live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
+        scene.page([Scene.put("c/2", 12, "2")], to: 12, upToDate: false)
+        // When
+        scene.replyToFeed(changed(fork: 15, 12))
+        // Then
+        #expect(scene.since == .now)
     }
 }

@@ -253,4 +253,25 @@ import Testing
         guard case .views(let views)? = scene.device.answers[second] else { Issue.record("no answer"); return }
         #expect(views.first?.value == .content(Scene.json("2")))
     }
+
+    @Test("the response to a read whose callers have their answer by then is no answer to a later read")
+    func laterCallerWaits() {
+        // Given a slow disk, and a read of two records of which one may not be read
+        var scene = Scene.live(.cachedKeys)
+        _ = scene.set("c/9", .put(Scene.json("1")), settles: false)
+        let earlier = scene.fetch(Scene.key("c/1"), Scene.key("c/2"))
+        let record = Scene.record(Scene.key("c/2"), 4, Scene.json("old"))
+        scene.answerFetch(
+            .reads(ReadsResponse(records: [record], missing: [], forbidden: [Scene.key("c/1")], cursor: Scene.position(10))),
+            settles: false)
+        #expect(scene.failure(earlier) != nil)
+        // When
+        let later = scene.fetch("c/2")
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.device.answers[later] == nil)
+        scene.answerFetch(.record(Scene.record(Scene.key("c/2"), 11, Scene.json("new")), Scene.position(11)))
+        guard case .views(let views)? = scene.device.answers[later] else { Issue.record("not answered"); return }
+        #expect(views.first?.revision == Scene.revision(11))
+    }
 }

@@ -25,7 +25,7 @@ import Testing
             [
                 "onCommit", "entries", "state", "rejections", "clear", "staged", "stagedIndices", "decided",
                 "outcomes",
-                "notes", "outdatesReads", "lowerBounds", "removesRecords",
+                "notes", "outdatesReads", "lowerBounds", "removesRecords", "repeatsPass",
             ], []
         ),
         "RequestTable": ([], ["generation", "requests", "last"]),
@@ -57,7 +57,7 @@ import Testing
         ),
         "Merger": (["open", "wasRead", "registered", "announced"], ["retry"]),
         "Resetter": (["clear", "storm"], ["reset", "retry"]),
-        "Reset": (["epoch", "forgets"], ["lineage", "notBefore"]),
+        "Reset": (["epoch", "forgets"], ["lineage", "attempts", "notBefore"]),
         "StoreBinding": (["store"], []),
         "Reachability": (["lostAt", "last", "trouble", "lasts"], []),
         "Retry": (["backoff", "needsFreshToken"], ["notBefore"]),

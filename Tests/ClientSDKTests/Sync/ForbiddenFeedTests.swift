@@ -102,10 +102,6 @@ import Testing
         // Then
         #expect(scene.stored("c/1") == nil && scene.stored("c/2") != nil)
         #expect(scene.device.machine.absence(of: Scene.key("c/1")) == nil)
-        // When a page of the earlier token comes
-        scene.page([], to: 11)
-        // Then
-        #expect(scene.device.machine.absence(of: Scene.key("c/1")) == nil)
         #expect(scene.since == .start)
     }
 

@@ -57,8 +57,11 @@ package struct SyncState: Hashable, Sendable {
         droppedRejections = 0
     }
 
-    /// Whether a device in this state can continue in a history that shares its beginning: it knows all up to its position.
-    var canContinue: Bool { revalidation == .complete && cursor.map { $0.epoch == epoch && $0.origin == nil } ?? false }
+    /// Whether a device in this state can continue in a history that shares its beginning: it knows all up to its position. In the middle
+    /// of several pages it does not: a page leaves out a change whose replacement comes later, and that one may be lost.
+    var canContinue: Bool {
+        revalidation == .complete && completeAt != nil && cursor.map { $0.epoch == epoch && $0.origin == nil } ?? false
+    }
 
     /// Returns the changes after which the feed is read again from its start, in another pass.
     func withoutPosition(_ settings: SyncSettings) -> [StateChange] {

@@ -81,7 +81,7 @@ import Testing
         var problem = Problem(.epochChanged, "another")
         let continuation = Problem.Continuation(fork: Scene.revision(12), cursor: Scene.position(10, "b"))
         problem.continuation = continuation
-        resetter.take(.problem(problem, cursor: nil, retryAfter: nil))
+        resetter.take(.problem(problem, cursor: nil, retryAfter: nil), hadFreshToken: false, &turn)
         // Then
         #expect(resetter.dueReset(turn)?.lineage == .continues(continuation))
     }
@@ -89,7 +89,7 @@ import Testing
     @Test(
         "whatever else the server answers, the whole cache is verified",
         arguments: [
-            Reply.failure(.interrupted("broken")), .garbage("a page"), .noChange(Scene.position(10)),
+            Reply.garbage("a page"), .noChange(Scene.position(10)),
             .problem(Problem(.epochChanged, "another"), cursor: nil, retryAfter: nil),
         ])
     func verifiesEverything(_ reply: Reply) {
@@ -98,8 +98,43 @@ import Testing
         resetter.add(Epoch("b"), forgets: false, .unknown, &turn)
         resetter.advance(PartSupport.state(at: 10), &requests, &turn)
         // When
-        resetter.take(reply)
+        resetter.take(reply, hadFreshToken: false, &turn)
         // Then
+        #expect(resetter.dueReset(turn)?.lineage == Resetter.Lineage.none)
+    }
+
+    @Test("a server without time is asked again, later each time, and at last everything is verified")
+    func asksAgain() {
+        // Given
+        var (resetter, requests, turn) = (Resetter(), RequestTable(), PartSupport.turn())
+        resetter.add(Epoch("b"), forgets: false, .unknown, &turn)
+        var uptime = turn.now.uptime
+        for reply in [
+            PartSupport.lost, PartSupport.problem(.overloaded, retryAfter: 2_000), PartSupport.problem(.unauthorized), PartSupport.lost,
+        ] {
+            resetter.advance(PartSupport.state(at: 10), &requests, &turn)
+            // When
+            resetter.take(reply, hadFreshToken: false, &turn)
+            // Then
+            #expect(resetter.dueReset(turn) == nil)
+            uptime = max(uptime, resetter.deadline ?? 0)
+            turn = PartSupport.turn(at: uptime)
+        }
+        resetter.advance(PartSupport.state(at: 10), &requests, &turn)
+        resetter.take(PartSupport.lost, hadFreshToken: false, &turn)
+        #expect(resetter.dueReset(turn)?.lineage == Resetter.Lineage.none)
+    }
+
+    @Test("a disk without room for the entries of the new history leads to their verification")
+    func noRoom() {
+        // Given
+        var (resetter, turn) = (Resetter(), PartSupport.turn())
+        let continuation = Problem.Continuation(fork: Scene.revision(12), cursor: Scene.position(10, "b"))
+        resetter.add(nil, forgets: false, .continues(continuation), &turn)
+        // When
+        resetter.notStored(&turn)
+        // Then
+        turn = PartSupport.turn(at: resetter.deadline ?? 0)
         #expect(resetter.dueReset(turn)?.lineage == Resetter.Lineage.none)
     }
 }
