@@ -47,6 +47,8 @@ extension PlanBuilder {
         // A record of a past history may contain the write, if the copy that used its number sent the same one: the
         // record is read again.
         if base.epoch != state.epoch {
+            // A copy of everything that continues from its position gets no record again that it has evicted.
+            if settings.following == .everything, state.revalidation == .ofCachedKeys { repeatPass() }
             return apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key)
         }
         guard case .put(let own) = row.operation, base.content == own else { return }

@@ -25,7 +25,9 @@ import Testing
         }
     }
 
-    @Test("A request without the right to write is refused before the body: no key, an unknown one, one without the right, a wrong host and path")
+    @Test(
+        "A request without the right to write is refused before the body: no key, an unknown one, one without the right, a wrong host and path"
+    )
     func refusals() async throws {
         try await AccessServer.with { server in
             let (reader, writer) = (
