@@ -4,13 +4,10 @@ import Testing
 
 @Suite("Descriptor limit")
 struct DescriptorLimitTests {
-    @Test("A limit that suffices for the connections allowed gives no warning", arguments: [20_256, 20_257, .max])
+    @Test("A limit that suffices for the connections allowed gives no warning", arguments: [20_000, 20_001, .max])
     func enough(limit: Int) {
         #expect(DescriptorLimit.shortage(limit: limit, connections: 20_000) == nil)
     }
-
-    @Test("A limit that leaves no descriptor for other uses is too low")
-    func noReserve() { #expect(DescriptorLimit.shortage(limit: 20_255, connections: 20_000) != nil) }
 
     @Test("A lower limit is named, with the limit that would suffice")
     func short() throws {

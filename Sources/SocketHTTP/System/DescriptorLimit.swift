@@ -27,7 +27,7 @@ public enum DescriptorLimit {
     ///   - limit: the descriptors that the process may hold.
     ///   - connections: the connections that the server allows.
     static func shortage(limit: Int, connections: Int) -> String? {
-        guard room(within: limit) < connections else { return nil }
+        guard limit < connections else { return nil }
         let needed = connections > .max - reserve ? .max : connections + reserve
         return """
             This process may open \(limit) files, and each connection takes one: of the \(connections) connections allowed, \
