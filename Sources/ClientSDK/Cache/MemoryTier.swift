@@ -136,12 +136,7 @@ package final class MemoryTier: Sendable {
     /// - Returns: the new values of these views.
     @discardableResult
     package func inherit(_ inheritance: Inheritance) -> [CachedValue] {
-        var inherited: [RecordKey] = []
-        cache.removeAll { key, value in
-            if let entry = value.view.entry, entry.inherited(inheritance) != entry { inherited.append(key) }
-            return false
-        }
-        return inherited.compactMap { key in update(key) { $0 = $0.inherited(inheritance) } }
+        keys { _, entry in entry.inherited(inheritance) != entry }.compactMap { key in update(key) { $0 = $0.inherited(inheritance) } }
     }
 
     /// Notes an invalidation in the views in scope that are known only through an earlier position.
@@ -149,11 +144,7 @@ package final class MemoryTier: Sendable {
     /// - Returns: the new values of these views. Pending views follow separately.
     @discardableResult
     package func invalidate(_ scope: InvalidationScope, at position: Cursor) -> [CachedValue] {
-        var reached: [RecordKey] = []
-        cache.removeAll { key, value in
-            if scope.contains(key), !value.view.isPending, value.view.entry?.isKnownOnly(before: position) ?? false { reached.append(key) }
-            return false
-        }
+        let reached = keys { view, entry in scope.contains(view.key) && !view.isPending && entry.isKnownOnly(before: position) }
         return reached.compactMap { key in update(key) { $0.invalidate(at: position) } }
     }
 
@@ -191,6 +182,16 @@ package final class MemoryTier: Sendable {
     private func remove(_ condition: (KeyView) -> Bool) {
         noteChange()
         cache.removeAll { _, value in !value.view.isPending && condition(value.view) }
+    }
+
+    /// The keys whose views have an entry that meets the condition.
+    private func keys(where condition: (KeyView, Entry) -> Bool) -> [RecordKey] {
+        var found: [RecordKey] = []
+        cache.removeAll { key, value in
+            if let entry = value.view.entry, condition(value.view, entry) { found.append(key) }
+            return false
+        }
+        return found
     }
 
     private func noteChange() { changeCount.add(1, ordering: .sequentiallyConsistent) }

@@ -13,13 +13,6 @@ struct Resetter: Hashable, Sendable {
         /// How often the server was asked in vain where the device continues.
         fileprivate var attempts = 0
         fileprivate var notBefore: Int64
-
-        fileprivate init(epoch: Epoch?, forgets: Bool, lineage: Lineage, notBefore: Int64) {
-            self.epoch = epoch
-            self.forgets = forgets
-            self.lineage = lineage
-            self.notBefore = notBefore
-        }
     }
 
     /// What the device knows of the new history's beginning.

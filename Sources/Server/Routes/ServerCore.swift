@@ -304,13 +304,13 @@ final class ServerCore: Sendable {
     private func refusal(of pending: PendingRequest, _ session: AccessSession) -> Response? {
         var pending = pending
         pending.session = session
-        do { try pending.authorize() } catch {
-            do { try access?.count(refused: pending.request, session, isWrite: pending.endpoint.isWrite) } catch {
-                return refusal(of: pending, error)
+        do {
+            do { try pending.authorize() } catch {
+                try access?.count(refused: pending.request, session, isWrite: pending.endpoint.isWrite)
+                throw error
             }
-            return refusal(of: pending, error)
-        }
-        return nil
+            return nil
+        } catch { return refusal(of: pending, error) }
     }
 
     private func refusal(of pending: PendingRequest, _ error: any Error) -> Response {
