@@ -127,6 +127,13 @@ struct PendingKey: Sendable {
         forgetHistory()
     }
 
+    /// Removes the record, which this device may not read, and the writes that wait only for it. The watermark stays: an outcome that
+    /// is under way may be older than the record was.
+    mutating func forgetForbiddenRecord() {
+        base = nil
+        rows.removeAll { $0.position != nil }
+    }
+
     /// Gives the writes without an outcome the `numbers` that they have under the device's new name. Held writes get
     /// theirs later.
     mutating func rename(_ numbers: [LocalWriteID: Int64]) {

@@ -59,11 +59,14 @@ struct History {
         return place > 0 ? list[place - 1] : nil
     }
 
+    /// The revision of the record's last change at or before a revision; 0 for none. O(log n).
+    func lastChange(of key: Int, at revision: Int64) -> Int64 { version(of: key, at: revision)?.revision ?? 0 }
+
     /// When the key was last changed or invalidated, at or before a revision; 0 for never. O(log n).
     /// - Parameter origin: the revision at which the device began to read from the start. Invalidations up to it do not count, since the
     ///   records that the device has read since then are newer.
     func lastTouch(of key: Int, at revision: Int64, origin: Int64 = 0) -> Int64 {
-        let changed = version(of: key, at: revision)?.revision ?? 0
+        let changed = lastChange(of: key, at: revision)
         let list = invalidated[key]
         guard let last = list.last, last > max(changed, origin) else { return changed }
         let place = last <= revision ? list.count : Self.count(in: list.count) { list[$0] <= revision }

@@ -157,6 +157,24 @@ import Testing
         #expect(problem.code == .forbidden)
     }
 
+    @Test("an outcome that is older than a record which may not be read any more brings no earlier record back")
+    func outcomeUnderWay() {
+        // Given a write in flight, and a read of the record as another client changed it after that
+        var scene = Scene.live(.cachedKeys)
+        scene.put("c/1", "1")
+        _ = scene.fetch("c/1")
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 12, Scene.json("2")), Scene.position(12)), lastWrite: 1)
+        #expect(scene.stored("c/1")?.revision == Scene.revision(12))
+        // When the record may not be read, and then the outcome arrives
+        _ = scene.fetch("c/1")
+        scene.answerFetch(.problem(Self.problem, cursor: nil, retryAfter: nil))
+        #expect(scene.stored("c/1") == nil && scene.isPending("c/1"))
+        scene.results([Scene.applied(1, 11)], at: 11)
+        // Then
+        #expect(scene.stored("c/1") == nil && !scene.isPending("c/1"))
+        #expect(scene.verdict(1) != nil && scene.row(1) == nil)
+    }
+
     @Test("writes that are all refused wait for the longest back-off, and keep their numbers")
     func writes() {
         // Given
