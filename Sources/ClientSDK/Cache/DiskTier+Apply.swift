@@ -268,8 +268,11 @@ extension DiskTier {
 
     /// Removes the records, and keeps the user's writes.
     private func removeRecords() throws {
-        try empty(["entry", "used", "watermark"])
+        try empty(["entry", "used"])
         for row in try outbox() where !row.isPending { try apply(OutboxOperation.remove(row.writeID)) }
+        try connection.withStatement("DELETE FROM watermark WHERE (collection, id) NOT IN (SELECT collection, id FROM outbox)") {
+            try $0.run()
+        }
         for rejection in try rejections() where rejection.problem.current != nil { try removeRecord(of: rejection) }
     }
 

@@ -5,7 +5,7 @@ struct PendingKey: Sendable {
     let key: RecordKey
     /// The confirmed record on disk; `nil` where it is not known.
     private(set) var base: Entry? { didSet { replayed = nil } }
-    /// Shows which writes of this device ``base`` contains.
+    /// Shows which writes of this device ``base`` contains, or contained before it was removed.
     private(set) var watermark: WriteWatermark? { didSet { replayed = nil } }
     var rows: OutboxRows { didSet { replayed = nil } }
     /// The overlay, if it has been computed since the last change.
@@ -34,7 +34,7 @@ struct PendingKey: Sendable {
     var view: KeyView { KeyView(key: key, value: overlay.value, isPending: isPending, entry: base) }
 
     /// Whether a response must state the watermark, because its record may contain a write that the present watermark
-    /// does not cover.
+    /// does not cover, or because there is no record that the present watermark is of.
     ///
     /// - Parameters:
     ///   - epoch: the history that the response is of.
@@ -42,7 +42,7 @@ struct PendingKey: Sendable {
     func needsWatermark(in epoch: Epoch?, lastSentNumber: Int64) -> Bool {
         rows.contains { row in
             guard row.number <= lastSentNumber else { return false }
-            guard let watermark, watermark.epoch == epoch else { return true }
+            guard base != nil, let watermark, watermark.epoch == epoch else { return true }
             return row.number > watermark.number
         }
     }
@@ -65,8 +65,12 @@ struct PendingKey: Sendable {
     /// - Parameter stated: the watermark of the response that the operation is from; `nil` where the response stated none.
     mutating func apply(_ operation: EntryOperation, stated: WriteWatermark? = nil) {
         let updated = operation.applied(to: base, of: key)
+        let isFirst = base == nil
         base = updated
-        if let stated, operation.describes(updated) { raise(to: stated) }
+        guard let stated, operation.describes(updated) else { return }
+        // The watermark of a record that is gone says nothing about this one, which may be older.
+        if isFirst, updated != nil { watermark = nil }
+        raise(to: stated)
     }
 
     /// Notes that the record is of the state in which the server had decided these writes.
@@ -121,15 +125,9 @@ struct PendingKey: Sendable {
         rows.removeAll { $0.position != nil }
     }
 
-    /// Removes the record, and the writes that wait only for it.
+    /// Removes the record, and the writes that wait only for it. The watermark stays: an outcome that is under way may be older than
+    /// the record was.
     mutating func forgetRecord() {
-        base = nil
-        forgetHistory()
-    }
-
-    /// Removes the record, which this device may not read, and the writes that wait only for it. The watermark stays: an outcome that
-    /// is under way may be older than the record was.
-    mutating func forgetForbiddenRecord() {
         base = nil
         rows.removeAll { $0.position != nil }
     }

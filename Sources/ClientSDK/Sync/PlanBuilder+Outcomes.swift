@@ -26,9 +26,11 @@ extension PlanBuilder {
             // A write over a displaced one is displaced too: its number was used up by a void write. That one's outcome
             // would be found under the number, so it is no origin.
             case .rejected where outbox.followsDisplaced(row): displace(row, origin: row.origin)
-            case .rejected(let problem):
+            case .rejected(var problem):
                 // The record in the state for which this response states the number.
                 if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor, lastWrite) }
+                // The device may lose the right to this record without the feed's noticing it, whose rights are others.
+                if let cursor = state.cursor, cursor.rights != results.cursor.rights { problem.current = nil }
                 decide(row, .rejected(problem, in: results.cursor.epoch))
             }
         }
@@ -148,9 +150,10 @@ extension PlanBuilder {
     }
 
     /// Whether the feed brings the changes of a record that the server described under these rights: both are of the same rights, and
-    /// these cover the record, as a record shows that the device holds in this pass. Another record comes by a read or by the feed.
+    /// these cover the record, as a record shows that the device holds in this pass. Another record comes by a read or by the feed, as do
+    /// all while the device has no position: the token may be another one than that of the response.
     private func isReadable(_ key: RecordKey, _ rights: RightsDigest?) -> Bool {
-        guard state.cursor?.rights == rights else { return false }
+        guard let cursor = state.cursor, cursor.rights == rights else { return false }
         return rights == nil || pending(key)?.base?.isConfirmed(in: state.pass) ?? false
     }
 
@@ -199,14 +202,14 @@ extension PlanBuilder {
         var entry = entry
         // A pass from the start does not report deletes before its beginning: only entries that the pass brings, or
         // that are beyond its end, may stay.
-        if state.revalidation != .complete || state.cursor == nil { entry.pass -= 1 }
+        if state.revalidation != .complete { entry.pass -= 1 }
         let pending = pending(entry.key)
         if let base = pending?.base { return entry.supersedes(base) ? entry : nil }
         // A record that contained these writes, and that was evicted since, may have been newer.
         if let known = pending?.watermark, known.epoch == stated.epoch, known.number >= stated.number { return nil }
         // The device may have shown a newer state of the key before it was evicted, whether or not the feed still
-        // has to report it. Without a position in this history it may have read any.
-        guard let position = state.cursor ?? state.lostCursor, position.epoch == entry.epoch else { return nil }
+        // has to report it.
+        guard let position = state.cursor, position.epoch == entry.epoch else { return nil }
         return entry.revision > position.revision ? entry : nil
     }
 

@@ -106,7 +106,7 @@ extension PlanBuilder {
         if settings.following == .everything, isFollowed(key), let cursor = after.cursor, cursor.rights == nil { repeatPass() }
         applyOnDisk(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)))
         guard var pending = pending(key) else { return }
-        pending.forgetForbiddenRecord()
+        pending.forgetRecord()
         stage(pending)
     }
 

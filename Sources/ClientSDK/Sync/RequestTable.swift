@@ -26,6 +26,13 @@ struct RequestTable: Hashable, Sendable {
         /// For how many milliseconds at most a shared cache had kept the response; 0 until it has arrived.
         fileprivate var age: Int64 = 0
 
+        var isRead: Bool {
+            switch purpose {
+            case .fetch, .revalidation, .refresh: true
+            case .feed, .writes, .clientStatus, .continuation: false
+            }
+        }
+
         /// The time at which the state that the response describes was still true for certain, in milliseconds of uptime.
         var validAsOf: Int64 { sentAt - age }
     }

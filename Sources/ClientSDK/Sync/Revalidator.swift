@@ -77,6 +77,10 @@ struct Revalidator: Hashable, Sendable {
                 )
                 return []
             }
+            // The feed is of the rights at the beginning of the pass, and would not notice others that are withdrawn again.
+            guard response.cursor.rights == cursor.rights else {
+                return [.reset(state.epoch, forgets: false, because: "the rights of the token have changed during the verification")]
+            }
             guard let answered = response.answered(of: keys.count) else {
                 stall(.malformed(ReadsResponse.noProgress(of: keys.count)), nil, &reachability, &turn)
                 return []

@@ -157,6 +157,7 @@ struct SyncCore: Hashable, Sendable {
             let text = "the server's history is \(epoch), not \(known)"
             return reset(to: epoch, forgets: false, because: text, continuation: reply.continuation, &turn)
         }
+        if request.isRead { parts.compareRights(reply, to: id, &turn) }
         switch request.purpose {
         case .feed(let since, let wait):
             let effects = parts.follower.take(
@@ -220,8 +221,6 @@ struct SyncCore: Hashable, Sendable {
         turn.log(.warning, "\(text): this device is \(parts.local.sync.client) from now on")
         parts.beginGeneration(&turn)
         parts.sender.renamed()
-        // The closures' results are of an earlier generation.
-        parts.merger.forget()
         isRenaming = false
     }
 

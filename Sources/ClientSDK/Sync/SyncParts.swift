@@ -56,15 +56,17 @@ struct SyncParts: Hashable, Sendable {
         released(request)
     }
 
-    /// Takes the response to a read. If it shows that the rights of the token are not those under which the feed is followed, the feed is
-    /// asked again at once: what it was asked before may be about fewer or about other records.
+    /// Compares the rights that the response to a read shows with those under which the feed is followed. If they differ, the feed is asked
+    /// again at once: what it was asked before the read may be about fewer or about other records.
+    mutating func compareRights(_ reply: Reply, to id: RequestID, _ turn: inout Turn) {
+        guard reply.showsOtherRights(than: local.sync.cursor), let underWay = follower.underWay, underWay < id else { return }
+        cancel(underWay, &turn)
+    }
+
     mutating func takeFetched(
         _ reply: Reply, _ lastWrite: Int64?, to request: RequestTable.Request, _ keys: [RecordKey], _ turn: inout Turn
     ) {
         let responses = reader.take(reply, to: request, keys, local.sync, &turn)
-        if let cursor = local.sync.cursor, responses.contains(where: { $0.body == .forbidden || $0.cursor.rights != cursor.rights }) {
-            cancelFollower(&turn)
-        }
         if !responses.isEmpty { local.add(.fetched(responses, lastWrite: lastWrite)) }
     }
 
@@ -124,6 +126,8 @@ struct SyncParts: Hashable, Sendable {
         sender.reset()
         revalidator = Revalidator()
         refresher.reset()
+        // The results of closures that were called are dropped.
+        merger.forget()
         requests.generation += 1
     }
 

@@ -49,8 +49,10 @@ package struct VolatileStore: Sendable {
     }
 
     private mutating func removeRecords() {
-        (entries, watermarks) = ([:], [:])
+        entries = [:]
         rows = rows.filter { $0.value.isPending }
+        let keys = Set(rows.values.map(\.key))
+        watermarks = watermarks.filter { keys.contains($0.key) }
         for index in rejections.indices { rejections[index].problem.current = nil }
     }
 

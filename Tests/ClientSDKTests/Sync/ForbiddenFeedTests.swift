@@ -175,6 +175,79 @@ import Testing
         #expect(scene.verdict(1) != nil && scene.row(1) == nil)
     }
 
+    @Test("a closure whose result is dropped, since a copy is read again, is called again")
+    func closureOfBeforeThePass() {
+        // Given a conflict that a closure has
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "1")])
+        scene.put("c/1", "mine", .merge(MergeName("m")))
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("theirs")))], at: 12)
+        #expect(scene.device.merges.count == 1)
+        // When another record may not be read, and the copy is read again
+        _ = scene.fetch("c/2")
+        scene.answerFetch(.problem(Self.problem, cursor: nil, retryAfter: nil))
+        #expect(scene.since == .start)
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("both")), generation: scene.device.merges[0].generation))
+        scene.page([Scene.put("c/1", 12, "theirs")], to: 13)
+        // Then
+        #expect(scene.device.merges.count == 2 && scene.device.merges.last?.theirs == Scene.json("theirs"))
+        guard let last = scene.device.merges.last else { return }
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("both")), generation: last.generation))
+        scene.device.settleDisk()
+        #expect(scene.verdict(1) == .merged(into: LocalWriteID(2)) && scene.text("c/1") == "both")
+    }
+
+    @Test("a page that was requested before a read that is refused is requested again, and one requested after it is not")
+    func pageUnderWay() {
+        // Given a device that asks for the first page
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
+        scene.replyToFeed(.problem(Problem(.rightsChanged, "changed"), cursor: nil, retryAfter: nil))
+        let earlier = scene.feed?.id
+        #expect(scene.since == .now)
+        // When
+        _ = scene.fetch("c/1")
+        scene.answerFetch(.problem(Self.problem, cursor: nil, retryAfter: nil))
+        // Then
+        #expect(scene.since == .now && scene.feed?.id != earlier)
+        // When
+        scene.page([], to: 12)
+        _ = scene.fetch("c/2")
+        scene.answerFetch(.reads(ReadsResponse(records: [], missing: [], forbidden: [Scene.key("c/1")], cursor: Scene.position(12))))
+        let later = scene.feed?.id
+        scene.answerFetch(.problem(Self.problem, cursor: nil, retryAfter: nil))
+        // Then
+        #expect(later != nil && scene.feed?.id == later)
+    }
+
+    @Test("keys that are verified under other rights than the feed's are verified again")
+    func verificationUnderOtherRights() {
+        // Given
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
+        scene.replyToFeed(.problem(Problem(.rightsChanged, "changed"), cursor: nil, retryAfter: nil))
+        scene.page([], to: 12)
+        // When
+        let other = Cursor(epoch: Epoch("a")!, revision: Scene.revision(12), rights: RightsDigest("a3ywmagn")!)
+        scene.answerFetch(.reads(ReadsResponse(records: [], missing: [], forbidden: [], cursor: other)))
+        // Then
+        #expect(scene.device.status?.isVerified == false && scene.feed == nil)
+        scene.pass(SyncSettings().longestDelay)
+        scene.device.settleDisk()
+        #expect(scene.since == .now)
+    }
+
+    @Test("a rejected write that was decided under other rights than the feed's keeps no record")
+    func rejectionUnderOtherRights() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        // When
+        let other = Cursor(epoch: Epoch("a")!, revision: Scene.revision(12), rights: RightsDigest("a3ywmagn")!)
+        let outcome = Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("secret")))
+        scene.replyToWrites(.results(WriteResults(results: [outcome], cursor: other)), lastWrite: 1)
+        // Then
+        #expect(scene.device.store.rejections.count == 1 && scene.device.store.rejections.first?.problem.current == nil)
+        #expect(scene.stored("c/1") == nil)
+    }
+
     @Test("writes that are all refused wait for the longest back-off, and keep their numbers")
     func writes() {
         // Given

@@ -32,7 +32,7 @@ import Testing
         scene.device.settleDisk()
         #expect(scene.device.answers[CallerID(99)] == .cleared && scene.verdict(2) == nil)
         let store = scene.device.store
-        #expect(store.entries.isEmpty && store.watermarks.isEmpty && store.rows.values.map(\.number) == [2])
+        #expect(store.entries.isEmpty && store.rows.values.map(\.number) == [2])
         #expect(store.state.client == (try! ClientIdentifier("device")) && store.state.nextNumber == number && store.state.epoch == epoch)
         #expect(scene.since == .start && scene.device.machine.history(of: Scene.key("c/1")).isEmpty)
         // When the server is read again

@@ -73,12 +73,17 @@ import Testing
         let row = OutboxRow(
             writeID: LocalWriteID(1), number: 5, key: Scene.key("c/1"), operation: .delete, state: .merging(Epoch("b")),
             created: Timestamp(milliseconds: 0))
-        func needs(_ watermark: WriteWatermark?) -> Bool {
-            PendingKey(key: row.key, base: nil, watermark: watermark, rows: [row]).needsWatermark(in: Epoch("b"), lastSentNumber: 5)
+        let base = Entry(
+            key: row.key, epoch: Epoch("b")!, revision: Scene.revision(4), asOf: Scene.revision(4), pass: 1, content: nil,
+            verifiedAt: Timestamp(milliseconds: 0), origin: .feed)
+        func needs(_ watermark: WriteWatermark?, over base: Entry?) -> Bool {
+            PendingKey(key: row.key, base: base, watermark: watermark, rows: [row]).needsWatermark(in: Epoch("b"), lastSentNumber: 5)
         }
         // Then a record of b needs the number, or the watermark of a would hide the write
-        #expect(needs(Self.oldAt) && needs(Self.before) && needs(nil))
-        #expect(!needs(Self.at))
+        #expect(needs(Self.oldAt, over: base) && needs(Self.before, over: base) && needs(nil, over: base))
+        #expect(!needs(Self.at, over: base))
+        // And the first record after one that is gone, which it may be older than
+        #expect(needs(Self.at, over: nil))
     }
 
     @Test("the table has every combination once")

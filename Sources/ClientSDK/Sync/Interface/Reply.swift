@@ -55,6 +55,20 @@ extension Reply {
         return .results(results)
     }
 
+    /// Whether the response to a read shows other rights than those under which the feed has been followed up to a position.
+    func showsOtherRights(than position: Cursor?) -> Bool {
+        let cursor: Cursor
+        switch self {
+        case .record(_, let asOf), .notModified(let asOf), .missing(let asOf): cursor = asOf
+        case .reads(let reads):
+            guard reads.forbidden.isEmpty else { return true }
+            cursor = reads.cursor
+        case .problem(let problem, _, _): return problem.code == .forbidden
+        case .page, .noChange, .results, .client, .tooLarge, .failure, .garbage: return false
+        }
+        return position.map { $0.rights != cursor.rights } ?? false
+    }
+
     /// How a device continues that asked for changes after a position of another history, where the response states it.
     var continuation: Problem.Continuation? {
         if case .problem(let problem, _, _) = self, problem.code == .epochChanged { problem.continuation } else { nil }
