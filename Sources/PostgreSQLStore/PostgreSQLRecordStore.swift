@@ -23,6 +23,7 @@ package final class PostgreSQLRecordStore: RecordStore {
         package var lanes = 4
         /// How many reads are in progress at once, each over a separate connection.
         package var readers = 4
+        package var failover = FailoverPolicy.renew
         /// For tests: called between the two round trips of a transaction, and before its commit is sent.
         package var onStep: @Sendable (TransactionStep) -> Void = { _ in }
 
@@ -39,7 +40,9 @@ package final class PostgreSQLRecordStore: RecordStore {
         random: @escaping @Sendable () -> UInt64 = PostgreSQLRecordStore.systemRandom
     ) throws(StoreError) {
         let database: StoreDatabase
-        do throws(PostgreSQLError) { database = StoreDatabase(try ConnectionSettings(uri: uri), random: random) } catch {
+        do throws(PostgreSQLError) { 
+            database = StoreDatabase(try ConnectionSettings(uri: uri), failover: configuration.failover, random: random)
+        } catch {
             throw StoreError(error, label: "the store")
         }
         self.database = database

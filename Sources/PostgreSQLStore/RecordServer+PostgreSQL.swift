@@ -13,22 +13,39 @@ extension RecordServer {
     ///     and from `~/.pgpass`.
     ///   - listens: whether the servers notify each other of their commits, by `LISTEN` and `NOTIFY` over a connection for this
     ///     alone. Without it, and through poolers, a change that another server wrote arrives within half a second.
+    ///   - failover: what follows a failover of the database.
     public convenience init(
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), postgreSQL uri: String, listens: Bool = true,
-        logger: Logger = Logger(label: "freshet.server")
+        failover: FailoverPolicy = .renew, logger: Logger = Logger(label: "freshet.server")
     ) throws(RecordServerError) {
-        let store: PostgreSQLRecordStore
-        do throws(StoreError) { store = try PostgreSQLRecordStore(uri: uri) } catch { throw RecordServerError(error) }
-        self.init(configuration, sharing: store.shared(listens: listens, logger: logger), logger: logger)
+        do throws(StoreError) {
+            let store = try PostgreSQLRecordStore.shared(uri: uri, listens: listens, failover: failover, logger: logger)
+            self.init(configuration, sharing: store, logger: logger)
+        } catch { throw RecordServerError(error) }
     }
 }
 
 extension PostgreSQLRecordStore {
+    /// Opens a store with the connection to the other servers that use it.
+    ///
+    /// - Parameters: as of a server's initialiser.
+    package static func shared(uri: String, listens: Bool, failover: FailoverPolicy, logger: Logger) throws(StoreError) -> SharedStore {
+        var configuration = Configuration()
+        configuration.failover = failover
+        let store = try PostgreSQLRecordStore(uri: uri, configuration: configuration)
+        if let doubt = try store.doubtOfFailover() { logger.warning("\(doubt)") }
+        return store.shared(listens: listens, logger: logger)
+    }
+
     /// The store with the connection to the other servers that use it.
     ///
     /// - Parameter listens: as of a server's initialiser.
     package func shared(listens: Bool, logger: Logger) -> SharedStore {
         SharedStore(self, listens ? NotificationConnection(self, logger: logger) : NoAnnouncements())
+    }
+
+    private func doubtOfFailover() throws(StoreError) -> String? {
+        do { return try database.doubtOfFailover() } catch { throw StoreError.from(error, label: database.label) }
     }
 }
 #endif

@@ -17,6 +17,9 @@ struct ServerPlace: Hashable, Sendable {
         self.system = system
         self.timeline = timeline
     }
+
+    /// Whether it is a later timeline of the same cluster, which begins with a part of the earlier one.
+    func continues(_ other: ServerPlace) -> Bool { system == other.system && timeline > other.timeline }
 }
 
 /// Which history of the store a connection sees.
@@ -27,7 +30,7 @@ struct StoreHistory: Hashable, Sendable {
 
     /// Whether a server that has seen `other` must not use this one: it is of an earlier history.
     func isBehind(_ other: StoreHistory) -> Bool {
-        ordinal < other.ordinal || place.system == other.place.system && place.timeline < other.place.timeline
+        ordinal < other.ordinal || other.place.continues(place)
     }
 }
 #endif

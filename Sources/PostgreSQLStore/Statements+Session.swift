@@ -67,6 +67,10 @@ extension Statement {
             continued = CASE WHEN system = $2::bigint AND timeline < $3::bigint THEN token END, continuing = $1::bigint
         """)
 
+    /// Notes the later timeline of the same cluster, and leaves the epochs as they are.
+    static let keepToken = Statement("keep_token", "UPDATE freshet.store SET system = $1::bigint, timeline = $2::bigint")
+    static let standbyNames = Statement("standby_names", "SELECT current_setting('synchronous_standby_names')")
+
     /// Whether a transaction was committed: `committed`, `aborted`, `in progress`, or NULL if it is too old to say; and the token of
     /// the incarnation. After a crash PostgreSQL gives the numbers again that no record on its disk names, so `committed` may be said
     /// of another transaction if the token has changed. `aborted` is true of both: a number on disk is not given again.

@@ -7,6 +7,7 @@ internal import Synchronization
 final class StoreDatabase: Sendable {
     let label: String
     private let settings: ConnectionSettings
+    private let failover: FailoverPolicy
     private let random: @Sendable () -> UInt64
     /// The latest history that any connection has seen; `nil` before the first.
     private let latest = Mutex<StoreHistory?>(nil)
@@ -24,8 +25,9 @@ final class StoreDatabase: Sendable {
     /// How long one exchange with the server may take.
     static let patience = Duration.seconds(10)
 
-    init(_ settings: ConnectionSettings, random: @escaping @Sendable () -> UInt64) {
+    init(_ settings: ConnectionSettings, failover: FailoverPolicy = .renew, random: @escaping @Sendable () -> UInt64) {
         self.settings = settings
+        self.failover = failover
         self.random = random
         label = settings.label
     }
@@ -40,6 +42,15 @@ final class StoreDatabase: Sendable {
         let (connection, place) = try connect()
         try Schema.migrate(connection, seed: seed, place: place, label: label)
         return try enter(connection, place)
+    }
+
+    /// Returns what speaks against the policy for failovers, as far as the database shows it.
+    func doubtOfFailover() throws -> String? {
+        guard failover == .keep else { return nil }
+        let names = try open().run(.standbyNames, by: .patient)
+        guard names.text(0, 0).isEmpty else { return nil }
+        return "--failover keep relies on synchronous standbys, and 'synchronous_standby_names' is empty: a failover may lose "
+            + "acknowledged writes without a new epoch. Set it, or leave --failover out"
     }
 
     /// Opens a connection to a store that is prepared.
@@ -121,7 +132,8 @@ final class StoreDatabase: Sendable {
     }
 
     /// Checks that the connection leads to the latest history, and renews all epochs if the server has begun another one: after
-    /// a failover, acknowledged writes may be missing. Every connection does so before it writes, so no write precedes it.
+    /// a failover, acknowledged writes may be missing, unless the policy says that none is. Every connection does so before it writes,
+    /// so no write precedes it.
     private func enter(_ connection: Connection, _ place: ServerPlace) throws -> String {
         let deadline = Deadline(after: Self.patience)
         var row = try connection.run(.storeRow, by: deadline)
@@ -129,12 +141,14 @@ final class StoreDatabase: Sendable {
         if try history(row) != place {
             _ = try connection.run(.begin, by: deadline)
             row = try connection.run(.lockStoreRow, by: deadline)
-            if try history(row) != place {
+            let before = try history(row)
+            if before != place {
+                let isKept = failover == .keep && place.continues(before)
                 var parameters = Parameters()
-                parameters.add(Int64(bitPattern: random()))
+                if !isKept { parameters.add(Int64(bitPattern: random())) }
                 parameters.add(place.system)
                 parameters.add(place.timeline)
-                _ = try connection.run(.renewToken, parameters, by: deadline)
+                _ = try connection.run(isKept ? .keepToken : .renewToken, parameters, by: deadline)
             }
             _ = try connection.run(.commit, by: deadline)
             row = try connection.run(.storeRow, by: deadline)

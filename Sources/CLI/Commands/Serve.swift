@@ -28,6 +28,10 @@ struct Serve: AsyncParsableCommand {
               freshet serve --port 0 --memory --test-faults
             """)
 
+    enum Failover: String, ExpressibleByArgument, CaseIterable {
+        case renew, keep
+    }
+
     enum Switch: String, ExpressibleByArgument, CaseIterable {
         case on, off
     }
@@ -94,6 +98,14 @@ struct Serve: AsyncParsableCommand {
             wrote then arrives within half a second. (default: on)
             """, valueName: "on|off"))
     var postgresNotify: Switch?
+    @Option(
+        help: ArgumentHelp(
+            """
+            What follows a failover of the --store to another server of its cluster. 'renew' gives every namespace a new epoch, since \
+            acknowledged writes may be missing. 'keep' keeps the epochs: for synchronous replication only, with a manager that promotes \
+            no other standby. (default: renew)
+            """, valueName: "renew|keep"))
+    var failover: Failover?
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
     @Flag(help: "The folder was restored from a back-up: give every namespace a new epoch. For the first start only.")
     var restored = false
@@ -169,6 +181,7 @@ struct Serve: AsyncParsableCommand {
         }
         guard store == nil || !memory else { throw ValidationError("one of these: --store, --memory") }
         guard postgresNotify == nil || store != nil else { throw ValidationError("--postgres-notify goes with --store") }
+        guard failover == nil || store != nil else { throw ValidationError("--failover goes with --store") }
         guard store == nil || data == nil else { throw ValidationError("one of these: --store, --data") }
         guard data == nil || !memory else { throw ValidationError("one of these: --data, --memory") }
         guard !(testFaults && store != nil) else { throw ValidationError("--test-faults goes without --store") }
@@ -238,8 +251,8 @@ struct Serve: AsyncParsableCommand {
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()
         let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
-        let shared = try store.map { [listens = postgresNotify != .off] uri throws(CommandFailure) in
-            try StoreLocation(uri).shared(listens: listens, logger: logger)
+        let shared = try store.map { [listens = postgresNotify != .off, keepsEpochs = failover == .keep] uri throws(CommandFailure) in
+            try StoreLocation(uri).shared(listens: listens, keepsEpochs: keepsEpochs, logger: logger)
         }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         do throws(RecordServerError) {

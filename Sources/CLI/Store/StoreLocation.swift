@@ -26,9 +26,13 @@ struct StoreLocation {
 
     /// Opens the store for a server.
     ///
-    /// - Parameter listens: whether the servers notify each other of their commits.
-    func shared(listens: Bool, logger: Logger) throws(CommandFailure) -> SharedStore {
-        try open().shared(listens: listens, logger: logger)
+    /// - Parameters:
+    ///   - listens: whether the servers notify each other of their commits.
+    ///   - keepsEpochs: whether the epochs stay after a failover.
+    func shared(listens: Bool, keepsEpochs: Bool, logger: Logger) throws(CommandFailure) -> SharedStore {
+        do throws(StoreError) {
+            return try PostgreSQLRecordStore.shared(uri: uri, listens: listens, failover: keepsEpochs ? .keep : .renew, logger: logger)
+        } catch { throw CommandFailure(error) }
     }
 
     /// Makes a key in the store, which has to have its schema.
@@ -66,7 +70,9 @@ struct StoreLocation {
             "this freshet was built without PostgreSQL: build it with 'swift build -c release --product freshet --traits PostgreSQL'")
     }
 
-    func shared(listens: Bool, logger: Logger) throws(CommandFailure) -> SharedStore { throw CommandFailure(.software, Self.supported) }
+    func shared(listens: Bool, keepsEpochs: Bool, logger: Logger) throws(CommandFailure) -> SharedStore {
+        throw CommandFailure(.software, Self.supported)
+    }
 
     func copyEnd() throws(CommandFailure) -> any StoreCopyEnd { throw CommandFailure(.software, Self.supported) }
 

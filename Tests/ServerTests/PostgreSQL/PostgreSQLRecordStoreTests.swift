@@ -307,6 +307,33 @@ struct PostgreSQLRecordStoreTests {
         #expect(try continuation(third, old, 2, in: namespace) == nil)
     }
 
+    @Test("with 'keep' a promotion leaves the epochs as they are, and nothing else does")
+    func promotionKeepsTheEpochs() throws {
+        // Given
+        func open(seed: UInt64) throws -> PostgreSQLRecordStore {
+            var configuration = PostgreSQLRecordStore.Configuration()
+            configuration.failover = .keep
+            return try PostgreSQLRecordStore(uri: database.uri, configuration: configuration) { seed }
+        }
+        let first = try open(seed: 7)
+        _ = try first.put("a/1", in: namespace)
+        let epoch = try first.state(of: namespace).epoch
+        // When: as at a promoted standby, the row was last written on an earlier timeline.
+        try database.cluster.query("UPDATE freshet.store SET timeline = timeline - 1", in: database.name)
+        let second = try open(seed: 99)
+        // Then both servers go on in the same epoch
+        #expect(try second.put("a/1", in: namespace) == Revision(2))
+        #expect(try first.put("a/1", in: namespace) == Revision(3))
+        #expect(try second.state(of: namespace).epoch == epoch && first.state(of: namespace).epoch == epoch)
+        // When the row was written on a later timeline, or in another cluster, nothing is known of the writes
+        for (seed, change) in [(50, "timeline = timeline + 1"), (51, "system = system + 1")] as [(UInt64, String)] {
+            let before = try second.state(of: namespace).epoch
+            try database.cluster.query("UPDATE freshet.store SET \(change)", in: database.name)
+            // Then
+            #expect(try open(seed: seed).state(of: namespace).epoch != before)
+        }
+    }
+
     @Test func aServerWithAnEarlierStateIsNotUsed() throws {
         // Given
         let store = try open()
