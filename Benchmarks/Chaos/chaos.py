@@ -1,9 +1,10 @@
 """Three servers over a PostgreSQL primary and its standby, with everything between them going wrong, and clients that roam.
 
-    chaos.py PROGRAM [--seconds N] [--seed N] [--faults NAME,NAME] [--keep]
+    chaos.py PROGRAM [--seconds N] [--seed N] [--faults NAME,NAME] [--failover renew|keep] [--keep]
 
 At the end all heals, and the history of the clients is checked: no acknowledged write is lost without a new epoch, no revision is
-allocated twice, no cursor falls, each write counts once, and the followers of all servers have the same records.
+allocated twice, no cursor falls, each write counts once, and the followers of all servers have the same records. With --failover keep
+no failover loses a commit, and none begins an epoch.
 """
 
 import argparse
@@ -35,8 +36,8 @@ DECIDING = 45
 class Server:
     """A freshet with links of its own to each database."""
 
-    def __init__(self, program, folder, number, links):
-        self.program, self.links, self.port = program, links, free_port()
+    def __init__(self, program, folder, number, links, failover):
+        self.program, self.links, self.failover, self.port = program, links, failover, free_port()
         self.log = open(os.path.join(folder, f"server-{number}.log"), "ab")
         hosts = ",".join(f"127.0.0.1:{link.port}" for link in links)
         self.store = f"postgres://postgres@{hosts}/freshet?target_session_attrs=read-write&connect_timeout=2"
@@ -44,7 +45,8 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(
-            [self.program, "serve", "--open", "--port", str(self.port), "--store", self.store], stdout=self.log, stderr=self.log)
+            [self.program, "serve", "--open", "--port", str(self.port), "--store", self.store, "--failover", self.failover],
+            stdout=self.log, stderr=self.log)
 
     def signal(self, number): self.process.send_signal(number)
 
@@ -64,8 +66,8 @@ class Server:
 class System:
     """The processes, whose ends are callbacks of `endings`, so that none stays however this program ends."""
 
-    def __init__(self, program, folder, history, endings):
-        self.program, self.history, self.began = program, history, time.monotonic()
+    def __init__(self, program, folder, history, endings, failover):
+        self.program, self.history, self.failover, self.began = program, history, failover, time.monotonic()
         self.proxy = Proxy()
         self.primary, self.standby = Node(folder, "alder"), Node(folder, "birch")
         for node in (self.primary, self.standby):
@@ -80,7 +82,10 @@ class System:
         subprocess.run(
             [program, "store", "init", f"postgres://postgres@127.0.0.1:{self.primary.port}/freshet"], check=True, stdout=subprocess.DEVNULL)
         self.writers, self.followers = [], []
-        self.servers = [Server(program, folder, number, [self.proxy.link(node.port) for node in (self.primary, self.standby)]) for number in range(3)]
+        self.servers = [
+            Server(program, folder, number, [self.proxy.link(node.port) for node in (self.primary, self.standby)], failover)
+            for number in range(3)
+        ]
         for server in self.servers:
             server.start()
             endings.callback(server.stop)
@@ -120,6 +125,8 @@ class System:
         self.proxy.cut(self.replication.pairs)
         self.standby.follow(self.replication.port)
         self.set_synchronous(True)
+        if self.failover == "keep":
+            return
         end = time.monotonic() + HEALING
         while len(self.history.epochs) == epochs:
             if time.monotonic() > end:
@@ -206,9 +213,9 @@ def check(history, table, cursor, followers):
         history.fail(f"{early} of {polls} polls were answered without a change before their time")
 
 
-def run(program, seconds, seed, faults, folder, endings):
+def run(program, seconds, seed, faults, failover, folder, endings):
     history = History()
-    system = System(program, folder, history, endings)
+    system = System(program, folder, history, endings, failover)
     began = time.monotonic()
     writers = [Writer(f"writer-{number}", system.servers, history, seed * 100 + number, keys=20) for number in range(6)]
     for writer in writers:
@@ -234,6 +241,8 @@ def run(program, seconds, seed, faults, folder, endings):
     for follower in followers:
         follower.join(15)
     check(history, table, cursor, followers)
+    if failover == "keep" and len(history.epochs) != 1:
+        history.fail(f"the epochs were to stay, and there were {', '.join(history.epochs)}")
     for name in sorted(history.counts):
         print(f"{history.counts[name]:8,} {name}")
     print(f"{len(history.epochs):8,} epochs, {len(history.owners):,} revisions, seed {seed}")
@@ -250,6 +259,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000)
     parser.add_argument("--faults", type=lambda text: text.split(","))
+    parser.add_argument("--failover", choices=["renew", "keep"], default="renew")
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="freshet-chaos-")
@@ -261,7 +271,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with contextlib.ExitStack() as endings:
-            status = run(options.program, options.seconds, options.seed, options.faults, folder, endings)
+            status = run(options.program, options.seconds, options.seed, options.faults, options.failover, folder, endings)
     finally:
         if options.keep or status:
             print(f"logs: {folder}")

@@ -12,6 +12,8 @@ class Nemesis:
         if not system.primary.is_bounded:
             # Otherwise it would be the machine's disk.
             del everything["fill_disk"]
+        if system.failover == "keep":
+            del everything["promote_with_loss"]
         unknown = set(names or []) - set(everything)
         if unknown:
             raise SystemExit(f"error: there is no {', '.join(sorted(unknown))}; there are {', '.join(sorted(everything))}")
