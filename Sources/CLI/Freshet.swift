@@ -21,6 +21,7 @@ struct Freshet: AsyncParsableCommand {
     )
 
     static func main() async {
+        StandardDescriptors.openClosed()
         if let failure = ArgumentEncoding.failureOfProcess() { end(failure) }
         if let unknown = UnknownCommand(CommandLine.arguments.dropFirst(), root: Freshet.self) { end(unknown.failure) }
         do {

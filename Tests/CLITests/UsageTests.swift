@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import FreshetTestSupport
 import Subprocess
 import Testing
@@ -70,6 +71,37 @@ struct UsageTests {
             .name("sh"), arguments: ["-c", "exec '\(Program.path)' simulate --seeds 1 --steps 10 --json > /dev/full"], output: .discarded,
             error: .string(limit: 1 << 16))
         #expect(result.standardError.contains("No space left on device"))
+    }
+
+    @Test(
+        "A failure of standard error changes no command, and a lost reader of the output is no success",
+        arguments: [
+            ("get c/1 --server http://127.0.0.1:9 2>&4", 69), ("get c/1 --server http://127.0.0.1:9 2>/dev/full", 69),
+            ("get c/1 --server http://127.0.0.1:9 2>&-", 69), ("simulate --seeds 1 --steps 10 >&4", 141),
+            ("serve --memory --port 0 --until-input-ends --open --host 0.0.0.0 2>/dev/full </dev/null", 0),
+        ])
+    func failingStreams(command: String, status: Int) async throws {
+        let folder = TemporaryDirectory()
+        // Given a pipe that nobody reads, with SIGPIPE ignored
+        let ending = try await Program.shell(
+            "trap '' PIPE; mkfifo '\(folder.file("pipe"))'; exec 3<>'\(folder.file("pipe"))' 4>'\(folder.file("pipe"))' 3<&-; "
+                + "exec '\(Program.path)' \(command)")
+        // Then
+        #expect(Int(ending.status) == status, "\(ending)")
+    }
+
+    @Test("A closed output is written to no file of the program") func closedOutput() async throws {
+        // Given
+        let folder = TemporaryDirectory()
+        // When the first key is made, and nobody sees its secret
+        let ending = try await Program.shell(
+            "exec '\(Program.path)' key create --data '\(folder.file("data"))' --name a --admin <&- >&- 2>&-")
+        // Then
+        #expect(ending.status == 0)
+        #expect(FileManager.default.contents(atPath: folder.file("data/freshet.lock")) == Data())
+        // And an input that was closed cannot be read
+        let closed = try await Program.shell("exec '\(Program.path)' put c/1 --server http://127.0.0.1:9 <&-")
+        #expect(closed.status == ExitStatus.noInput.rawValue && closed.error.contains("standard input"), "\(closed)")
     }
 
     @Test(arguments: ["--report", "--shrunk"])

@@ -4,8 +4,8 @@ import Glibc
 /// Notices that the reader of standard output has gone while a command waits and writes nothing: in `freshet watch | head -1`, a write
 /// would notice it only at the next change.
 enum OutputWatcher {
-    /// From now on, ends the program as soon as nobody reads its output any more, as quietly as a failed write does. Does nothing if
-    /// the output is neither a pipe nor a socket.
+    /// From now on, ends the program with success as soon as nobody reads its output any more. Does nothing if the output is neither
+    /// a pipe nor a socket.
     static func start() {
         let output = StandardStream.output.rawValue
         guard isPipeOrSocket(output) else { return }

@@ -30,8 +30,10 @@ enum StandardStream: Int32, Sendable {
         write(text)
     }
 
-    /// Writes all of `bytes`. If the reader has gone, the program ends quietly, as SIGPIPE would end it; any other
-    /// failure ends it with its reason.
+    /// Writes all of `bytes`.
+    ///
+    /// A failure of standard output ends the program: quietly and with the status of SIGPIPE if the reader has gone, else with the
+    /// reason. A failure of standard error changes neither what a command does nor its status, so the rest is dropped.
     func write(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -43,10 +45,9 @@ enum StandardStream: Int32, Sendable {
                 _ = poll(&descriptor, 1, -1)
             } else if errno != EINTR {
                 let code = errno
-                if code == EPIPE { _exit(0) }
-                if self == .output {
-                    Self.error.write(Array("error: cannot write to standard output: \(String(cString: strerror(code)))\n".utf8))
-                }
+                guard self == .output else { return }
+                if code == EPIPE { _exit(128 + SIGPIPE) }
+                Self.error.write(Array("error: cannot write to standard output: \(String(cString: strerror(code)))\n".utf8))
                 _exit(ExitStatus.inputOutput.rawValue)
             }
         }
