@@ -45,6 +45,8 @@ package struct PostgreSQLCopyEnd: StoreCopyEnd {
                 guard try rows.isEmpty() else { throw StoreError.notEmpty(path: database.label) }
                 try rows.setHeader(header)
                 let result = try body(rows)
+                // A server that has started meanwhile would go on with the identity and the epochs that the copy replaces.
+                try waitForServers(connection)
                 try rows.commit()
                 return result
             } catch {

@@ -146,30 +146,59 @@ struct PostgreSQLCopyTests {
         }
     }
 
+    /// Runs a closure when everything is written and compared, and nothing is committed.
+    private struct ObservedSource: StoreCopyEnd {
+        let end: SQLiteCopyEnd
+        let beforeCommit: () throws -> Void
+
+        func withRows<Result>(_ body: (any StoredRows) throws -> Result) throws -> Result {
+            try end.withRows { try body(Rows(rows: $0, beforeCommit: beforeCommit)) }
+        }
+
+        func makingStore<Result>(_ header: StoreHeader, _ body: (any WritableRows) throws -> Result) throws -> Result {
+            try end.makingStore(header, body)
+        }
+
+        private struct Rows: StoredRows {
+            let rows: any StoredRows
+            let beforeCommit: () throws -> Void
+
+            func header() throws -> StoreHeader { try rows.header() }
+            func read(_ table: StoredTable, _ body: ([StoredRow]) throws -> Void) throws { try rows.read(table, body) }
+            func checkUnchanged() throws { try beforeCommit() }
+        }
+    }
+
+    @Test("A server that starts over the target while it is written has the copy fail, and serves an empty store")
+    func serverOverTheTarget() throws {
+        // Given
+        try makeSource()
+        var server: StoreFixture?
+        let source = ObservedSource(end: end("a")) {
+            let started = try postgreSQL()
+            _ = try started.store.state(of: started.namespace)
+            server = started
+        }
+        // When
+        let failure = try #require(throws: StoreError.self) { try StoreCopy.run(from: source, to: end()) }
+        // Then
+        guard case .serversConnected = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+        let started = try #require(server)
+        #expect(try started.store.namespaces(limit: 9).isEmpty)
+        // And the server goes on with the store that it has found
+        try started.put("a/1", "7")
+        #expect(try started.value("a/1") == "7")
+    }
+
     @Test("A connection that ends in the middle leaves an empty store")
     func lostConnection() throws {
         // Given
         try makeSource()
         let (cluster, name) = (database.cluster, database.name)
-        struct Ending: StoreCopyEnd {
-            let end: SQLiteCopyEnd
-            let endOthers: () throws -> Void
-            func withRows<Result>(_ body: (any StoredRows) throws -> Result) throws -> Result {
-                try end.withRows { try body(Rows(rows: $0, endOthers: endOthers)) }
-            }
-            func makingStore<Result>(_ header: StoreHeader, _ body: (any WritableRows) throws -> Result) throws -> Result {
-                try end.makingStore(header, body)
-            }
-            struct Rows: StoredRows {
-                let rows: any StoredRows
-                let endOthers: () throws -> Void
-                func header() throws -> StoreHeader { try rows.header() }
-                func read(_ table: StoredTable, _ body: ([StoredRow]) throws -> Void) throws { try rows.read(table, body) }
-                // Everything is written and compared, and nothing is committed.
-                func checkUnchanged() throws { try endOthers() }
-            }
-        }
-        let source = Ending(end: end("a")) {
+        let source = ObservedSource(end: end("a")) {
             try cluster.query(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)' AND application_name = 'freshet'")
         }
