@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct LostServerTests {
     private static func answer(_ body: String) -> String {
-        "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
+        "HTTP/1.1 200 OK\r\nFreshet-Store: s\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
     }
 
     private static func page(_ id: String, next: String?, epoch: String = "e") -> String {

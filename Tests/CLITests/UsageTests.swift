@@ -141,7 +141,7 @@ struct UsageTests {
 
     @Test(arguments: [
         ["get", "c/1"], ["put", "c/1", "1"], ["list", "c"], ["list", "c", "--json"],
-        ["export", "c"], ["watch"], ["status"], ["invalidate", "c/1"],
+        ["export", "c"], ["watch"], ["watch", "--since", "0"], ["watch", "--since", "0000000000000-1"], ["status"], ["invalidate", "c/1"],
     ])
     func aServerThatIsNotThereIsSaidSo(arguments: [String]) async throws {
         // Given a port that nobody listens on

@@ -76,7 +76,9 @@ struct Remote: Sendable {
     ) async throws(CommandFailure) -> HTTPReply {
         let isRepeatable = isRepeatable ?? (method == .get || method == .head)
         switch try await answer(method, path, fields: fields, body: body) {
-        case .success(let reply) where (200..<300).contains(reply.status): return reply
+        case .success(let reply) where (200..<300).contains(reply.status):
+            try check(reply)
+            return reply
         case .success(let reply): throw CommandFailure(reply, server: server, path: path)
         case .failure(let error): throw CommandFailure(error, server: server, repeatable: isRepeatable)
         }
@@ -90,6 +92,14 @@ struct Remote: Sendable {
         _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, isRepeatable: Bool,
         retries: RetrySchedule
     ) async throws(CommandFailure) -> HTTPReply {
+    /// Throws unless a Freshet server has given the answer: all of its answers name its store. A login page, or a proxy, may answer
+    /// every request with success.
+    func check(_ reply: HTTPReply) throws(CommandFailure) {
+        guard reply.fields[.freshetStore] == nil else { return }
+        let way = reply.proxy.map { " (through \($0))" } ?? ""
+        throw CommandFailure(.software, "\(server): the answer\(way) with status \(reply.status) is not from a Freshet server")
+    }
+
         for delay in retries.delays {
             do throws(CommandFailure) {
                 return try await reply(method, path, fields: fields, body: body, isRepeatable: isRepeatable)
