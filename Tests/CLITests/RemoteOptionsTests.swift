@@ -88,6 +88,31 @@ struct RemoteOptionsTests {
         _ = try remote(["--server", "http://192.168.1.7"])
     }
 
+    @Test(
+        "No message names the user and the password of a URL",
+        arguments: ["http://ann:secret@127.0.0.1:1", "https://ann:secret@h", "http://secret@127.0.0.1:1"])
+    func passwordInMessages(url: String) throws {
+        #expect(try !remote(["--server", url]).server.contains("secret"))
+        #expect(Remote.withoutUser("http://ann:se@cret@h/a") == "http://h/a")
+        for wrong in ["\(url)/v1", "\(url)?x=1", "\(url)#x", "\(url):x"] {
+            let error = failure(["--server", wrong])
+            #expect(error?.status == .usage && error?.message.contains("secret") == false, "\(String(describing: error))")
+        }
+        // An at sign behind the host is no user's
+        #expect(try remote(["--server", "http://127.0.0.1:1/a@b"]).server == "http://127.0.0.1:1/a@b")
+    }
+
+    @Test("A URL with another path than the server's is a usage error, and no missing record") func pathInTheURL() async throws {
+        let server = try RecordServer.running()
+        for arguments in [["get", "notes/1"], ["status"], ["watch"], ["put", "notes/1", "1"]] {
+            let ending = try await Program(server: "\(server.url)/shop")(arguments)
+            #expect(ending.status == ExitStatus.usage.rawValue && ending.error.contains("--namespace"), "\(ending)")
+        }
+        // And a missing record is one still
+        #expect(try await Program(server: server.url)("get", "notes/1").status == ExitStatus.notFound.rawValue)
+        await server.stop()
+    }
+
     @Test func theProgramRefusesBeforeItConnects() async throws {
         // Given a server, under an address that does not count as loopback
         let server = try RecordServer.running()

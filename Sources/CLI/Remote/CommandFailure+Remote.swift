@@ -15,10 +15,17 @@ extension CommandFailure {
                 "\(server): the answer\(way) with status \(reply.status) has no problem description; is it a Freshet server?")
             return
         }
-        // A server with an admin socket has the paths of operators only there.
-        let isOperators = path.hasPrefix("/admin/") || path == "/readyz"
-        guard isOperators, problem.code == .notFound, problem.detail.hasPrefix("Nothing is at this path"), !server.hasPrefix("unix:") else {
+        guard problem.code == .notFound, problem.detail.hasPrefix("Nothing is at this path"), !server.hasPrefix("unix:") else {
             self.init(problem, status: reply.status)
+            return
+        }
+        // A server with an admin socket has the paths of operators only there.
+        guard path.hasPrefix("/admin/") || path == "/readyz" else {
+            // No record is missing: the address is wrong.
+            self.init(
+                .usage,
+                "\(server) is a Freshet server, but not at this path: --server takes http://HOST:PORT, and --namespace NAME names a namespace"
+            )
             return
         }
         self.init(

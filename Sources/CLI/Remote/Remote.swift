@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// One namespace of a server, for commands that send single requests: through the SDK's transport, without its caches.
 struct Remote: Sendable {
-    /// The server for people: its URL, without a slash at its end, or the path of its admin socket.
+    /// The server for people: its URL, without a user, a password and a slash at its end, or the path of its admin socket.
     let server: String
     private let root: String
     let namespace: Namespace
@@ -18,7 +18,7 @@ struct Remote: Sendable {
     ) throws(CommandFailure) {
         if let mistake = tls.mistake { throw CommandFailure(.noInput, mistake) }
         root = server.hasSuffix("/") ? String(server.dropLast()) : server
-        self.server = root
+        self.server = Self.withoutUser(root)
         self.namespace = namespace
         self.token = token
         do throws(TransportError) {
@@ -29,6 +29,14 @@ struct Remote: Sendable {
         } catch {
             throw CommandFailure(.software, error.description)
         }
+    }
+
+    /// The URL without the user and the password that it may hold.
+    static func withoutUser(_ url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return url }
+        let end = url[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+        guard let at = url[scheme.upperBound..<end].lastIndex(of: "@") else { return url }
+        return String(url[..<scheme.upperBound] + url[url.index(after: at)...])
     }
 
     /// A server by its admin socket, as the operator.
@@ -84,14 +92,6 @@ struct Remote: Sendable {
         }
     }
 
-    /// As ``reply(_:_:fields:body:isRepeatable:)``, and retries while the server cannot be reached or is overloaded.
-    /// - Parameters:
-    ///   - isRepeatable: whether it is safe to repeat the request when the answer was lost.
-    ///   - retries: how long to wait before each further attempt.
-    func reply(
-        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, isRepeatable: Bool,
-        retries: RetrySchedule
-    ) async throws(CommandFailure) -> HTTPReply {
     /// Throws unless a Freshet server has given the answer: all of its answers name its store. A login page, or a proxy, may answer
     /// every request with success.
     func check(_ reply: HTTPReply) throws(CommandFailure) {
@@ -100,6 +100,14 @@ struct Remote: Sendable {
         throw CommandFailure(.software, "\(server): the answer\(way) with status \(reply.status) is not from a Freshet server")
     }
 
+    /// As ``reply(_:_:fields:body:isRepeatable:)``, and retries while the server cannot be reached or is overloaded.
+    /// - Parameters:
+    ///   - isRepeatable: whether it is safe to repeat the request when the answer was lost.
+    ///   - retries: how long to wait before each further attempt.
+    func reply(
+        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, isRepeatable: Bool,
+        retries: RetrySchedule
+    ) async throws(CommandFailure) -> HTTPReply {
         for delay in retries.delays {
             do throws(CommandFailure) {
                 return try await reply(method, path, fields: fields, body: body, isRepeatable: isRepeatable)

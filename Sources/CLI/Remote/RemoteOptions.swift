@@ -77,11 +77,18 @@ struct RemoteOptions: ParsableArguments {
         }
         let server = server ?? environment.value(of: "FRESHET_SERVER") ?? Self.defaultServer
         guard server.hasPrefix("http://") || server.hasPrefix("https://"), let target = RequestTarget(server) else {
-            throw CommandFailure(.usage, "'\(server)' is no server's URL: it takes http://HOST:PORT or https://HOST:PORT")
+            throw CommandFailure(
+                .usage, "'\(Remote.withoutUser(server))' is no server's URL: it takes http://HOST:PORT or https://HOST:PORT")
+        }
+        if let mark = server.first(where: { $0 == "?" || $0 == "#" }) {
+            throw CommandFailure(
+                .usage, "'\(Remote.withoutUser(server))' is no server's URL: leave out the '\(mark)' and what follows")
         }
         if let root = RequestTarget.root(of: server) {
             throw CommandFailure(
-                .usage, "'\(server)' names a path of the protocol: leave out '/v1' and what follows, and give '\(root)'")
+                .usage,
+                "'\(Remote.withoutUser(server))' names a path of the protocol: leave out '/v1' and what follows, and give '\(Remote.withoutUser(root))'"
+            )
         }
         let isInsecureAllowed = try isInsecureTokenAllowed(environment)
         // Before the file is read, which may take a token out of a pipe.
