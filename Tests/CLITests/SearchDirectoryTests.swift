@@ -1,7 +1,7 @@
 import FoundationEssentials
-import FreshetSimulator
 import Testing
 
+@testable import FreshetSimulator
 @testable import freshet
 
 struct SearchDirectoryTests {
@@ -54,5 +54,47 @@ struct SearchDirectoryTests {
         let failure = #expect(throws: CommandFailure.self) { try directory.load() }
         #expect(failure?.status == .data)
         #expect(failure?.message.contains("x.scenario: line 1") == true)
+    }
+
+    @Test(
+        "A file that is empty, or no UTF-8, is refused and stays",
+        arguments: [[], [0x0A], Array("A evicts c/\u{E9}".utf8.dropLast())] as [[UInt8]])
+    func damagedFile(bytes: [UInt8]) throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let directory = try SearchDirectory(path)
+        let file = "\(path)/corpus/x.scenario"
+        try Data(bytes).write(to: URL(filePath: file))
+        // When
+        let failure = #expect(throws: CommandFailure.self) { try directory.load() }
+        // Then
+        #expect(failure?.status == .data && failure?.message.hasPrefix(file) == true)
+        #expect(FileManager.default.contents(atPath: file) == Data(bytes))
+    }
+
+    @Test("A found violation is a scenario, whatever its description contains") func descriptionOfSeveralLines() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // Given a description with a line break
+        let scenario = Scenario(devices: [.init("A")], incidents: [.init(.clear(device: 0))])
+        let violation = Violation(rule: .expectation, step: 1, time: 1, device: nil, text: "A shows 1\nno statement")
+        let finding = GuidedSearch.Finding(
+            kind: ViolationKind(violation), violation: violation, scenario: scenario, origin: .new, progress: GuidedSearch.Progress())
+        // When
+        let file = try SearchDirectory(path).add(finding)
+        // Then
+        #expect(try Scenario(file: file) == scenario)
+    }
+
+    @Test("A violation that cannot be stored is printed", .timeLimit(.minutes(5))) func fullDisk() async throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // Given a folder in which nobody can make a file
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: "\(path)/found", withDestinationPath: "/proc")
+        // When a search finds a violation
+        let ending = try await Program()(
+            "search", "--seed", "5", "--devices", "3", "--steps", "600", "--steps-total", "100000", "--bug", "forgetLedger", "--corpus",
+            path)
+        // Then
+        #expect(ending.status == ExitStatus.cannotCreate.rawValue && ending.error.contains("cannot write \(path)/found"), "\(ending)")
+        #expect(ending.output.contains("incidents break it:\n") && ending.output.contains("device A"), "\(ending)")
     }
 }

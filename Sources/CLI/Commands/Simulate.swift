@@ -71,9 +71,8 @@ struct Simulate: AsyncParsableCommand {
     }
 
     private func run(scenario path: String) throws -> SimulationReporter.Run {
-        let bytes = try ValueArgument.file(path)
+        var simulation = Simulation(try Scenario(file: path))
         do throws(ScenarioError) {
-            var simulation = Simulation(try Scenario(text: String(decoding: bytes, as: UTF8.self)))
             simulation.bug = options.bug
             return SimulationReporter.Run(seed: nil, outcome: try simulation.run())
         } catch { throw CommandFailure(.data, "\(path): \(error)") }

@@ -32,8 +32,12 @@ final class SearchDirectory {
         var scenarios: [Scenario] = []
         for name in files.sorted() {
             let path = "\(corpus)/\(name)"
-            let text = String(decoding: try ValueArgument.file(path), as: UTF8.self)
-            do { scenarios.append(try Scenario(text: text)) } catch { throw CommandFailure(.data, "\(path): \(error)") }
+            let scenario = try Scenario(file: path)
+            // A search writes none without devices.
+            guard !scenario.devices.isEmpty else {
+                throw CommandFailure(.data, "\(path) has no devices, as if its write had been cut off: remove it")
+            }
+            scenarios.append(scenario)
         }
         return scenarios
     }
@@ -62,7 +66,9 @@ final class SearchDirectory {
     func add(_ finding: GuidedSearch.Finding) throws(CommandFailure) -> String {
         let path = "\(found)/\(finding.violation.rule.fileName)-\(finding.scenario.name)\(Self.suffix)"
         let lines = [
-            "# Rule: \(finding.violation.rule)", "# Violation: \(finding.violation.text)",
+            "# Rule: \(finding.violation.rule)",
+            // A line break would end the comment.
+            "# Violation: \(TerminalText.inLine(finding.violation.text, isTerminal: false))",
             "# Found: \(finding.origin.words)",
         ]
         try write(lines.map { $0 + "\n" }.joined() + finding.scenario.text, to: path)

@@ -81,7 +81,10 @@ struct SearchLoop {
         var simulation = Simulation(short.scenario)
         simulation.bug = bug
         if let violation = try simulation.run().violation { short.violation = violation }
-        let path = try directory?.add(short)
-        reporter.found(short, path: path)
+        do { reporter.found(short, path: try directory?.add(short)) } catch {
+            // The search may have taken hours to find it.
+            reporter.found(short, path: nil)
+            throw error
+        }
     }
 }

@@ -25,11 +25,11 @@ struct SearchReporter {
         let (runs, steps) = (grouped(finding.progress.runs), grouped(finding.progress.steps))
         let place = "\(finding.origin.words), run \(runs), after \(steps) steps in all"
         StandardStream.output.printLine(
-            "\(style.red("rule \(finding.violation.rule)")): \(place): \(finding.violation.text)")
+            "\(style.red("rule \(finding.violation.rule)")): \(place): \(StandardStream.output.visible(finding.violation.text))")
         let count = "\(finding.scenario.incidents.count) incidents break it"
         if let path { return StandardStream.output.printLine("\(style.bold(count)): \(path)") }
         StandardStream.output.printLine(style.bold(count + ":"))
-        StandardStream.output.write(Array(finding.scenario.text.utf8))
+        StandardStream.output.printValue(Array(finding.scenario.text.utf8))
     }
 
     /// Prints the last line, and how often each rule was broken in each way.
