@@ -34,7 +34,8 @@ public struct Simulation: Sendable {
     }
 
     /// - Parameters:
-    ///   - stepLimit: after how many steps a scenario's faults end, however many incidents are left.
+    ///   - stepLimit: after how many steps a scenario's faults end, however many incidents are left; and after how many events of
+    ///     one wait.
     ///   - coverage: collects the triples that the run covers; `nil` collects nothing, and costs nothing.
     func run(isRecorded: Bool, stepLimit: Int, coverage: CoverageRecorder?) throws(ScenarioError) -> Outcome {
         switch input {
@@ -47,7 +48,7 @@ public struct Simulation: Sendable {
             try scenario.check()
             let runner = try Runner(scenario, keys: scenario.keys, bug, isRecorded: isRecorded, coverage: coverage)
             var rest = scenario.incidents[...]
-            return runner.run(untilStep: stepLimit) { rest.popFirst() }
+            return runner.run(untilStep: stepLimit, eventsOfWait: stepLimit) { rest.popFirst() }
         }
     }
 }
@@ -72,7 +73,8 @@ extension Scenario {
     /// All keys that it speaks of, each once, in the order of their first mention.
     var keys: [RecordKey] {
         var keys: [RecordKey] = []
-        func add(_ key: RecordKey) { if !keys.contains(key) { keys.append(key) } }
+        var known: Set<RecordKey> = []
+        func add(_ key: RecordKey) { if known.insert(key).inserted { keys.append(key) } }
         for incident in incidents {
             switch incident.event {
             case .write(_, let key, _, _), .read(_, let key), .evict(_, let key), .serverWrite(let key, _), .invalidate(.key(let key)),

@@ -25,12 +25,19 @@ final class Runner {
 
     /// - Parameters:
     ///   - limit: the number of steps after which no more incidents are requested.
+    ///   - wait: the most events before an incident: after so many, all faults end instead. Messages between servers count.
     ///   - next: returns the next incident; `nil` after the last one.
-    func run(untilStep limit: Int, _ next: () -> Scenario.Incident?) -> Outcome {
+    func run(untilStep limit: Int, eventsOfWait wait: Int = .max, _ next: () -> Scenario.Incident?) -> Outcome {
         var violation: Violation?
         do throws(Violation) {
             while system.step < limit, let incident = next() {
-                try perform(incident)
+                guard try pass(until: system.now + incident.delay, events: wait) else {
+                    // As an incident, so that the faults end at the same time when the outcome's scenario is run.
+                    try pass(until: system.now + 1)
+                    try perform(.healAll, at: system.now + 1)
+                    break
+                }
+                try perform(incident.event, at: lastIncident + incident.delay)
             }
             try finish()
         } catch {
@@ -43,26 +50,31 @@ final class Runner {
             timeline: system.recorder?.finished(at: system.now, violation))
     }
 
-    private func perform(_ incident: Scenario.Incident) throws(Violation) {
-        let time = system.now + incident.delay
-        try pass(until: time)
+    private func perform(_ event: ScenarioEvent, at time: Int64) throws(Violation) {
         system.now = time
         // Only now: one that a violation came before had no part in it.
-        scenario.incidents.append(incident)
+        scenario.incidents.append(Scenario.Incident(after: time - lastIncident, event))
         lastIncident = time
         system.step += 1
         system.digest.mix(time)
-        if incident.event == .settle {
+        if event == .settle {
             try settle()
             lastIncident = system.now
         } else {
-            try system.perform(incident.event)
+            try system.perform(event)
         }
     }
 
-    /// Lets everything happen that comes before a time.
-    private func pass(until time: Int64) throws(Violation) {
-        while let next = system.queue.nextTime, next < time { _ = try system.advance() }
+    /// Lets everything happen that comes before a time. False if that is more than so many events.
+    @discardableResult
+    private func pass(until time: Int64, events limit: Int = .max) throws(Violation) -> Bool {
+        var count = 0
+        while let next = system.queue.nextTime, next < time {
+            if count == limit { return false }
+            count += 1
+            _ = try system.advance()
+        }
+        return true
     }
 
     /// Lets everything happen until only waiting for changes is left.

@@ -47,6 +47,24 @@ import Testing
         #expect(second.progress.triples * 10 > first.progress.triples * 7)
     }
 
+    @Test(
+        "An entry that waits for years is cut off, and its run can be repeated",
+        arguments: [
+            "device A\nA puts c/1 1\nwait 36000d\nsettle\n", "servers 3\ndevice A joins later\nwait 36000d\njoin A\nsettle\n",
+        ])
+    func longWait(text: String) throws {
+        // Given
+        let entry = try Scenario(text: text)
+        var search = GuidedSearch(seed: 5, workload: Self.workload, corpus: [entry], batch: 8)
+        // When
+        let results = search.nextBatch().map { $0.run() }
+        // Then
+        let outcome = try #require(results.first?.outcome)
+        #expect(outcome.violation == nil && outcome.steps < 20_000 && outcome.time < 86_400_000)
+        #expect(outcome.scenario.incidents.last?.event == .healAll)
+        #expect(try Simulation(outcome.scenario).run().hash == outcome.hash)
+    }
+
     @Test func aSearchFindsAnInjectedBug() {
         // Given a server that forgets the devices' writes
         var search = GuidedSearch(seed: 5, workload: Workload(devices: 3, steps: 600), bug: .forgetLedger, batch: 8)
