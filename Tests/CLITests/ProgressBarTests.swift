@@ -12,8 +12,10 @@ struct ProgressBarTests {
         #expect(line == "[#############-----------------]  45%  3,560 of 7,910 records  7,120/s")
     }
 
-    @Test(arguments: [0, 10, 40, 79]) func lineNeverExceedsTheTerminal(width: Int) {
-        #expect(ProgressBar(unit: "records", total: 7_910).line(done: 7_910, seconds: 1, width: width).count <= width)
+    @Test(arguments: [Int.min, -14, -1, 0, 10, 40, 79]) func lineNeverExceedsTheTerminal(width: Int) {
+        for total in [7_910, nil] {
+            #expect(ProgressBar(unit: "records", total: total).line(done: 7_910, seconds: 1, width: width).count <= max(0, width))
+        }
     }
 
     @Test func withoutATotalOnlyWhatIsDoneIsShown() {

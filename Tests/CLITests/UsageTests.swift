@@ -32,6 +32,10 @@ struct UsageTests {
         ["invalidate", "c/1", "--all"], ["invalidate", "c/1", "--prefix", "x"], ["watch", "--since", "yesterday"],
         ["watch", "--collection", "a b"], ["no-such-command"], ["import"], ["import", "file", "--id-field", "id"],
         ["import", "file", "--collection", "a b"], ["export", "a b"], ["get", "c/1", "--server", "localhost"],
+        ["get", "c/1", "--server", "http://h?a"], ["simulate", "--jobs", "0"], ["simulate", "--jobs", "1025"],
+        ["simulate", "--jobs", "9223372036854775807"], ["search", "--jobs", "9223372036854775807"], ["search", "--corpus", ""],
+        ["worlds", "--states", "0"], ["simulate", "--report", "/dev/null", "--shrunk", "/dev/null"],
+        ["simulate", "--scenario", "/dev/null", "--report", "/dev/./null"],
     ])
     func whatIsNotUnderstoodIsAUsageError(arguments: [String]) async throws {
         let ending = try await freshet(arguments)
@@ -102,6 +106,38 @@ struct UsageTests {
         // And an input that was closed cannot be read
         let closed = try await Program.shell("exec '\(Program.path)' put c/1 --server http://127.0.0.1:9 <&-")
         #expect(closed.status == ExitStatus.noInput.rawValue && closed.error.contains("standard input"), "\(closed)")
+    }
+
+    @Test("A range of seeds that cannot be says what can", arguments: ["9...1", "0...100000000", "-1", "1..2", ""])
+    func seeds(range: String) async throws {
+        let ending = try await freshet("simulate", "--seeds=\(range)")
+        #expect(ending.status == ExitStatus.usage.rawValue && ending.error.contains("100000000 at most"), "\(ending)")
+    }
+
+    @Test("A scenario that is not UTF-8 is refused, and one that breaks a rule is named so that a shell takes it")
+    func scenarioFiles() async throws {
+        let folder = TemporaryDirectory()
+        folder.write([0xFF], to: "no text")
+        folder.write(Array("device A\nA puts c/1 \"a\u{202E}\"\nsettle\nexpect A sees c/1 2\n".utf8), to: "it's;a b")
+        let refused = try await freshet("simulate", "--scenario", folder.file("no text"))
+        #expect(refused.status == ExitStatus.data.rawValue && refused.error.contains("is not UTF-8"), "\(refused)")
+        let broken = try await freshet.onTerminals("simulate", "--scenario", folder.file("it's;a b"))
+        #expect(broken.status == ExitStatus.notFound.rawValue, "\(broken)")
+        #expect(broken.error.hasSuffix(#"--scenario '\#(folder.path)/it'\''s;a b'"# + "\n"), "\(broken)")
+        // And the value in the description controls no terminal
+        #expect(broken.output.contains(#"\u{202e}"#) && !broken.output.contains("\u{202E}"), "\(broken)")
+    }
+
+    @Test(
+        "A file that cannot be written is refused before the first run", .enabled(if: SmallDisk.isAvailable),
+        arguments: ["--report", "--shrunk"])
+    func readOnlyFolder(option: String) async throws {
+        try await SmallDisk.with(kibibytes: 64) { disk in
+            try await disk.makeReadOnly()
+            let ending = try await freshet("simulate", "--seeds", "1", "--steps", "10", option, "\(disk.path)/file")
+            #expect(ending.status == ExitStatus.cannotCreate.rawValue && ending.output.isEmpty, "\(ending)")
+            #expect(ending.error.contains("Read-only file system"))
+        }
     }
 
     @Test(arguments: ["--report", "--shrunk"])

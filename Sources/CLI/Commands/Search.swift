@@ -35,6 +35,7 @@ struct Search: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        guard corpus != "" else { throw ValidationError("--corpus takes a directory, and this is empty") }
         if let stepsTotal, stepsTotal < 1 {
             throw ValidationError("--steps-total takes a whole number from 1, not \(stepsTotal)")
         }

@@ -26,7 +26,8 @@ struct Simulate: AsyncParsableCommand {
 
     @OptionGroup var options: WorkloadOptions
     @Option(help: "How many servers there are over one store, 1 to 9.") var servers = 1
-    @Option(help: ArgumentHelp("The seeds: one, or FIRST...LAST.", valueName: "seeds")) var seeds = SeedRange(Simulate.defaultSeeds)
+    @Option(help: ArgumentHelp("The seeds: one, or FIRST...LAST, the lower one first, 100000000 at most.", valueName: "seeds"))
+    var seeds = SeedRange(Simulate.defaultSeeds)
     @Option(
         help: ArgumentHelp("Run this scenario instead of seeds; - is standard input.", valueName: "file"), completion: .file())
     var scenario: String?
@@ -43,6 +44,14 @@ struct Simulate: AsyncParsableCommand {
         guard (1...9).contains(servers) else { throw ValidationError("--servers takes 1 to 9, not \(servers)") }
         for (name, path) in [("--scenario", scenario), ("--report", report), ("--shrunk", shrunk)] where path == "" {
             throw ValidationError("\(name) takes a file, and this is empty")
+        }
+        // A written file must not replace what the run was made of, or another result.
+        let files = [("--scenario", scenario == "-" ? nil : scenario), ("--report", report), ("--shrunk", shrunk)]
+        for (place, (name, path)) in files.enumerated() {
+            for (other, otherPath) in files[..<place] {
+                guard let path, let otherPath, FileIdentity.areSame(path, otherPath) else { continue }
+                throw ValidationError("\(other) and \(name) name the same file")
+            }
         }
         guard scenario == nil || optionsOfRandomRuns.isEmpty else {
             throw ValidationError("--scenario goes without \(optionsOfRandomRuns.joined(separator: ", ")): the file decides about these")
@@ -91,7 +100,7 @@ struct Simulate: AsyncParsableCommand {
     private var command: (UInt64?) -> String {
         { [options, servers, scenario] seed in
             var words = ["freshet simulate"]
-            if let scenario { words.append("--scenario \(scenario)") }
+            if let scenario { words.append("--scenario \(scenario.quotedForShell)") }
             if let seed { words.append("--devices \(options.devices) --steps \(options.steps) --seeds \(seed)") }
             if seed != nil, servers != 1 { words.append("--servers \(servers)") }
             if seed != nil, options.faults != .all { words.append("--faults \(options.faults)") }

@@ -37,6 +37,7 @@ struct Worlds: ParsableCommand {
     func validate() throws {
         guard events >= 0, choices >= 0 else { throw ValidationError("--events and --choices take whole numbers from 0") }
         guard restInterval > 0 else { throw ValidationError("--rest-interval takes a whole number from 1, not \(restInterval)") }
+        if let states, states < 1 { throw ValidationError("--states takes a whole number from 1, not \(states)") }
         if let world, !SmallCatalog.worlds.contains(where: { $0.name == world }) {
             throw ValidationError("no world is called '\(world)'")
         }

@@ -39,10 +39,9 @@ struct Exporter: Sendable {
             }
         } catch {
             guard let last = report.last else { throw error }
-            let quoted = "'\(last.replacing("'", with: #"'\''"#))'"
             throw CommandFailure(
                 error.status,
-                "\(error.message); \(counted(report.count, "record")) printed so far: the same command with --after \(quoted) prints the others"
+                "\(error.message); \(counted(report.count, "record")) printed so far: the same command with --after \(last.quotedForShell) prints the others"
             )
         }
         return report

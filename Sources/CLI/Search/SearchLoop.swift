@@ -59,7 +59,7 @@ struct SearchLoop {
                 guard let (place, trial) = rest.next() else { return }
                 group.addTask { (place, trial.run()) }
             }
-            for _ in 0..<jobs { add(&group) }
+            for _ in 0..<min(jobs, trials.count) { add(&group) }
             while let (place, result) = await group.next() {
                 results[place] = result
                 add(&group)

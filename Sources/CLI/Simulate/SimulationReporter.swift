@@ -1,6 +1,7 @@
 import FoundationEssentials
 import FreshetSimulator
 import FreshetWire
+import Glibc
 
 /// Reports the results of the simulator's runs.
 struct SimulationReporter {
@@ -61,7 +62,8 @@ struct SimulationReporter {
         let who = violation.device.map { "device \(names.indices.contains($0) ? names[$0] : "\($0)")" } ?? "the server"
         let seed = run.seed.map { "seed \($0), " } ?? ""
         StandardStream.output.printLine(
-            "\(style.red("rule \(violation.rule)")): \(seed)step \(violation.step), after \(violation.time) ms, \(who): \(violation.text)")
+            "\(style.red("rule \(violation.rule)")): \(seed)step \(violation.step), after \(violation.time) ms, \(who): "
+                + StandardStream.output.visible(violation.text))
     }
 
     private func shrink(_ scenario: Scenario, _ violation: Violation) throws -> Scenario {
@@ -71,7 +73,7 @@ struct SimulationReporter {
         if !isJSON {
             let count = "\(short.incidents.count) of \(scenario.incidents.count) incidents break it still:"
             StandardStream.output.printLine(Style(for: .output).bold(count))
-            StandardStream.output.write(Array(short.text.utf8))
+            StandardStream.output.printValue(Array(short.text.utf8))
         }
         return short
     }
@@ -98,6 +100,10 @@ struct SimulationReporter {
             let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
             guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder else {
                 throw CommandFailure(.cannotCreate, "cannot write \(path): there is no folder \(folder). Make it first")
+            }
+            // An existing file is written in its place.
+            guard access(FileManager.default.fileExists(atPath: path) ? path : folder, W_OK) == 0 else {
+                throw CommandFailure(.cannotCreate, "cannot write \(path): \(systemReason())")
             }
         }
     }

@@ -11,7 +11,7 @@ struct WorkloadOptions: ParsableArguments {
     var steps = defaultSteps
     @Option(help: ArgumentHelp("The faults of the runs: all, none, or a list with commas.", valueName: "list")) var faults = FaultList.all
     @Flag(help: "Give devices tokens whose rights are narrowed and widened, and which are revoked.") var rights = false
-    @Option(help: ArgumentHelp("How many runs at a time. (default: one a processor)", valueName: "count")) var jobs: Int?
+    @Option(help: ArgumentHelp("How many runs at a time, 1 to 1024. (default: one a processor)", valueName: "count")) var jobs: Int?
     @Option(
         help: ArgumentHelp(
             "Break a rule's implementation on purpose, to demonstrate that its check fails: \(InjectedBug.allCases.map(\.rawValue).joined(separator: ", ")).",
@@ -22,7 +22,7 @@ struct WorkloadOptions: ParsableArguments {
     func validate() throws {
         guard (1...26).contains(devices) else { throw ValidationError("--devices takes 1 to 26, not \(devices)") }
         guard (1...100_000_000).contains(steps) else { throw ValidationError("--steps takes 1 to 100000000, not \(steps)") }
-        if let jobs, jobs < 1 { throw ValidationError("--jobs takes a whole number from 1, not \(jobs)") }
+        if let jobs, !(1...1_024).contains(jobs) { throw ValidationError("--jobs takes 1 to 1024, not \(jobs)") }
     }
 }
 

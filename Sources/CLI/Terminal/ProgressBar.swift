@@ -14,8 +14,8 @@ struct ProgressBar: Sendable {
         let percent = String(Int(share * 100))
         var text = String(repeating: " ", count: 3 - percent.count) + "\(percent)%"
         text += "  \(grouped(done)) of \(grouped(total)) \(unit)\(rate)"
-        let room = min(30, width - text.count - 4)
-        guard room >= 5 else { return String(text.prefix(width)) }
+        let room = min(30, max(0, width) - text.count - 4)
+        guard room >= 5 else { return String(text.prefix(max(0, width))) }
         let filled = Int(share * Double(room))
         return "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: room - filled) + "] " + text
     }
