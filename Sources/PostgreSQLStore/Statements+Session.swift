@@ -25,6 +25,8 @@ extension Statement {
     /// Any number that other programs in the database do not use: "freshet" in ASCII.
     static let lockSchema = Statement("lock_schema", "SELECT pg_advisory_xact_lock(28834966186648948)")
     static let hasSchema = Statement("has_schema", "SELECT to_regclass('freshet.store') IS NOT NULL")
+    static let mayCreateSchema = Statement(
+        "may_create_schema", "SELECT has_database_privilege(current_database(), 'CREATE')")
     static let version = Statement("version", "SELECT schema FROM freshet.store")
     static let setVersion = Statement("set_version", "UPDATE freshet.store SET schema = $1::bigint")
     static let fillStore = Statement(

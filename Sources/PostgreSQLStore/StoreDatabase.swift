@@ -86,6 +86,12 @@ final class StoreDatabase: Sendable {
     func inspect() throws -> PostgreSQLRecordStore.Inspection {
         let connection = try connect().0
         let found = try schema(connection)
+        if found == 0, try !connection.run(.mayCreateSchema, by: .patient).bool(0, 0) {
+            throw StoreError.unusable(
+                path: label,
+                reason: "there is no schema freshet, and the role may not create one. Run 'freshet store init' as a role that may, or "
+                    + "GRANT CREATE ON DATABASE to this one")
+        }
         return PostgreSQLRecordStore.Inspection(
             label: label, schema: found, latestSchema: Schema.version, serverVersion: connection.serverVersion,
             isEncrypted: connection.isEncrypted)
@@ -108,7 +114,8 @@ final class StoreDatabase: Sendable {
         let connection = try Connection(settings)
         let deadline = Deadline(after: Self.patience)
         guard connection.serverVersion >= 140_000 else {
-            throw StoreError.failed(path: label, reason: "PostgreSQL \(connection.serverVersion / 10_000) is too old: it takes 14 or newer")
+            throw StoreError.unusable(
+                path: label, reason: "PostgreSQL \(connection.serverVersion / 10_000) is too old: it takes 14 or newer")
         }
         try connection.execute(Self.settingsScript, by: deadline)
         let row = try connection.run(.serverState, by: deadline)
@@ -117,11 +124,11 @@ final class StoreDatabase: Sendable {
                 path: label, reason: "this server is a standby, which only reads. Name the primary, or all servers: host=a,b in the URI")
         }
         guard try row.bool(0, 1) else {
-            throw StoreError.failed(
+            throw StoreError.unusable(
                 path: label, reason: "fsync or full_page_writes is off, so a crash would lose acknowledged writes. Turn both on")
         }
         guard row.text(0, 2) == "UTF8" else {
-            throw StoreError.failed(
+            throw StoreError.unusable(
                 path: label,
                 reason: "the database has the encoding \(row.text(0, 2)). Create one with: createdb --encoding UTF8 --template template0")
         }

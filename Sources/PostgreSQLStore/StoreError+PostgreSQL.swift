@@ -10,7 +10,8 @@ extension StoreError {
             case .unreachable, .connectionLost, .timedOut, .tooManyConnections, .readOnly:
                 .unavailable(path: label, reason: error.description)
             case .lockTimeout, .collision, .cancelled: .overloaded(path: label, reason: error.description)
-            case .invalidURI, .refused, .insufficientPrivilege, .schema, .pooled, .constraint, .value, .serverFailure, .misuse:
+            case .refused, .insufficientPrivilege: .unusable(path: label, reason: error.description)
+            case .invalidURI, .schema, .pooled, .constraint, .value, .serverFailure, .misuse:
                 .failed(path: label, reason: error.description)
             }
     }

@@ -123,13 +123,38 @@ struct StoreCommandTests {
         for (arguments, status) in [
             (["store", "check", unreachable], ExitStatus.unavailable), (["store", "status", unreachable], .unavailable),
             (["serve", "--store", unreachable], .unavailable), (["store", "check", "mysql://a"], .usage),
+            (["store", "check", "postgres://freshet:s3cr3t@[::1/none"], .usage),
             (["serve", "--store", uri, "--memory"], .usage), (["serve", "--postgres-notify", "off"], .usage),
             (["key", "create", "--store", uri, "--data", "x", "--name", "a", "--admin"], .usage),
         ] {
             let ending = try await freshet(arguments)
             #expect(
                 ending.status == status.rawValue && !ending.error.contains("s3cr3t") && !ending.error.isEmpty, "\(arguments): \(ending)")
+            #expect(!ending.error.contains("transaction"))
         }
+        cluster.giveBack(name)
+    }
+
+    @Test("A database that a server could not use is not said to be usable")
+    func unusable() async throws {
+        let freshet = Program()
+        // Given another encoding
+        let latin = "latin\(UInt32.random(in: 0 ... .max))"
+        try cluster.run("createdb", "--encoding=SQL_ASCII", "--template=template0", latin)
+        let encoding = try await freshet("store", "check", cluster.uri(latin))
+        #expect(encoding.status == ExitStatus.data.rawValue && encoding.error.contains("--encoding UTF8"), "\(encoding)")
+        try cluster.run("dropdb", latin)
+        // Given a role that may not make the schema
+        let role = "looker\(UInt32.random(in: 0 ... .max))"
+        try cluster.query("CREATE ROLE \(role) LOGIN", in: name)
+        for command in ["check", "init"] {
+            let ending = try await freshet("store", command, cluster.uri(name, user: role))
+            #expect(ending.status == ExitStatus.data.rawValue && ending.output.isEmpty, "\(command): \(ending)")
+        }
+        // When it may
+        try cluster.query("GRANT CREATE ON DATABASE \(name) TO \(role)", in: name)
+        #expect(try await freshet("store", "check", cluster.uri(name, user: role)).output.contains("no schema yet"))
+        try cluster.query("REVOKE CREATE ON DATABASE \(name) FROM \(role); DROP ROLE \(role)", in: name)
         cluster.giveBack(name)
     }
 }

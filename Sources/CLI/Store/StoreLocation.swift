@@ -16,6 +16,7 @@ struct StoreLocation {
     /// - Throws: a failure that says how to name a store.
     init(_ uri: String) throws(CommandFailure) {
         guard ConnectionSettings.isURI(uri) else { throw CommandFailure(.usage, "\(Self.supported), and not so") }
+        do throws(PostgreSQLError) { _ = try ConnectionSettings(uri: uri) } catch { throw CommandFailure(.usage, error.message) }
         self.uri = uri
     }
 
@@ -83,9 +84,14 @@ struct StoreLocation {
 extension CommandFailure {
     /// Why a store cannot be used.
     init(_ error: StoreError) {
+        // A command may only look at a database, so the text for clients of a server, which speaks of a transaction, does not fit.
+        if case .unavailable(let path, let reason) = error {
+            self.init(.unavailable, "\(path) cannot be reached: \(reason)")
+            return
+        }
         let status: ExitStatus =
             switch error {
-            case .newerSchema, .corrupt, .notADatabase, .notEmpty: .data
+            case .newerSchema, .corrupt, .notADatabase, .notEmpty, .unusable: .data
             case .noStore: .noInput
             case .unavailable, .inUse, .serversConnected: .unavailable
             case .overloaded, .outcomeUnknown: .tryAgain

@@ -66,7 +66,8 @@ public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertibl
         case .newerSchema(let path, let found, let known):
             self = .newerSchema(path: path, found: Int(found), known: Int(known))
         case .full(let path): self = .diskFull(path: path)
-        case .revisionsExhausted, .unavailable, .overloaded, .outcomeUnknown, .noStore, .notEmpty, .serversConnected, .copyDiffers, .failed:
+        case .revisionsExhausted, .unavailable, .overloaded, .outcomeUnknown, .noStore, .notEmpty, .serversConnected, .copyDiffers,
+            .unusable, .failed:
             self = .failed(error.description)
         }
     }

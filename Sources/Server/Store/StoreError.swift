@@ -36,6 +36,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case serversConnected(path: String, connections: Int)
     /// The copy is not the same as the store that it was made of: nothing of it is kept.
     case copyDiffers(path: String, reason: String)
+    /// The database, its server or the rights there are not what a store needs: the reason says what to change.
+    case unusable(path: String, reason: String)
     /// Anything else: the reason says what.
     case failed(path: String, reason: String)
 }
@@ -76,7 +78,7 @@ extension StoreError: CustomStringConvertible {
             "Servers have \(connections) connections to \(path), and a copy must not miss their writes. Stop them with SIGTERM, then copy."
         case .copyDiffers(let path, let reason):
             "The copy in \(path) differs from its source (\(reason)), so it was removed. Check the disks of both, then copy again."
-        case .failed(let path, let reason):
+        case .unusable(let path, let reason), .failed(let path, let reason):
             "\(path): \(reason)"
         }
     }
