@@ -20,6 +20,7 @@ struct CopyCommandTests {
             (["--from", folder.file("none"), "--to", folder.file("new")], ExitStatus.noInput, "Name a data directory"),
             (["--from", data, "--to", other], .data, "Name an empty directory"),
             (["--from", data, "--to", data], .usage, "name the same store"),
+            (["--from", data, "--to", data + "/"], .usage, "name the same store"),
             (["--from", data, "--to", ""], .usage, "one is empty"),
             (["--from", data, "--to", "mysql://a/b"], .usage, "postgres"),
             (["--from", data], .usage, "--to"),

@@ -28,7 +28,7 @@ struct Copy: ParsableCommand {
 
     func validate() throws {
         guard !from.isEmpty, !to.isEmpty else { throw ValidationError("--from and --to take a data directory or a URI, and one is empty") }
-        guard from != to else { throw ValidationError("--from and --to name the same store") }
+        guard !FileIdentity.areSame(from, to) else { throw ValidationError("--from and --to name the same store") }
     }
 
     func run() throws {
@@ -50,6 +50,7 @@ struct Copy: ParsableCommand {
         guard case .inUse(let path) = error else { return CommandFailure(error) }
         return CommandFailure(
             .unavailable,
-            "A server has \(path) open, and a copy must not miss its writes. Stop it with SIGTERM, which completes them, then copy.")
+            "A server or another copy has \(path) open, and a copy must not miss its writes. Stop it with SIGTERM, which completes them, then copy."
+        )
     }
 }

@@ -32,7 +32,7 @@ package enum StoreError: Error, Hashable, Sendable {
     case noStore(path: String)
     /// The store that a copy is to be written to holds something: name an empty one.
     case notEmpty(path: String)
-    /// Servers are connected to the store that is to be copied, or to be written to: stop them.
+    /// Servers or other copies are connected to the store that is to be copied, or to be written to: stop them.
     case serversConnected(path: String, connections: Int)
     /// The copy is not the same as the store that it was made of: nothing of it is kept.
     case copyDiffers(path: String, reason: String)
@@ -75,7 +75,8 @@ extension StoreError: CustomStringConvertible {
         case .notEmpty(let path):
             "\(path) is not empty, and a copy replaces nothing. Name an empty directory or database."
         case .serversConnected(let path, let connections):
-            "Servers have \(connections) connections to \(path), and a copy must not miss their writes. Stop them with SIGTERM, then copy."
+            "Servers or other copies have \(connections) connection\(connections == 1 ? "" : "s") to \(path), and a copy must not miss their "
+                + "writes. Stop servers with SIGTERM, let other copies end, then copy."
         case .copyDiffers(let path, let reason):
             "The copy in \(path) differs from its source (\(reason)), so it was removed. Check the disks of both, then copy again."
         case .unusable(let path, let reason), .failed(let path, let reason):

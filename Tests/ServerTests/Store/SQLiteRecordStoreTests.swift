@@ -162,6 +162,7 @@ import Testing
             .notADatabase(path: "/d"),
             .corrupt(path: "/d", reason: "r"), .newerSchema(path: "/d", found: 2, known: 1), .full(path: "/d"),
             .revisionsExhausted(try Namespace("shop")), .failed(path: "/d", reason: "r"),
+            .unusable(path: "/d", reason: "r"), .serversConnected(path: "/d", connections: 2),
         ]
         for error in errors {
             #expect(error.description.contains("/d") || error.description.contains("shop"))
