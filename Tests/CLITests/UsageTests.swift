@@ -108,6 +108,11 @@ struct UsageTests {
         #expect(closed.status == ExitStatus.noInput.rawValue && closed.error.contains("standard input"), "\(closed)")
     }
 
+    @Test("A value without an end is refused", arguments: ["put", "patch"]) func endlessValue(command: String) async throws {
+        let ending = try await freshet(command, "c/1", "@/dev/zero", "--server", "http://127.0.0.1:9")
+        #expect(ending.status == ExitStatus.data.rawValue && ending.error.contains("more than 67,108,864 bytes"), "\(ending)")
+    }
+
     @Test("A range of seeds that cannot be says what can", arguments: ["9...1", "0...100000000", "-1", "1..2", ""])
     func seeds(range: String) async throws {
         let ending = try await freshet("simulate", "--seeds=\(range)")

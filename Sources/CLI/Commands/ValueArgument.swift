@@ -2,11 +2,14 @@ import Glibc
 
 /// A value as given on the command line: the text itself, `-` for standard input, or `@FILE`.
 enum ValueArgument {
+    /// The most bytes of a value that is read: more than any server takes (docs/limits.md).
+    static let maximumSize = 64 << 20
+
     /// - Parameter argument: `nil` means standard input too.
     static func bytes(_ argument: String?) throws(CommandFailure) -> [UInt8] {
         switch argument {
-        case nil, "-"?: try read(0, named: "standard input")
-        case let text? where text.hasPrefix("@"): try file(String(text.dropFirst()))
+        case nil, "-"?: try read(0, named: "standard input", limit: maximumSize)
+        case let text? where text.hasPrefix("@"): try file(String(text.dropFirst()), limit: maximumSize)
         case let text?: Array(text.utf8)
         }
     }
