@@ -6,6 +6,7 @@ import FreshetService
 import FreshetSocketHTTP
 import FreshetTransport
 import FreshetTrust
+import Glibc
 import Logging
 import ServiceLifecycle
 import UnixSignals
@@ -250,6 +251,8 @@ struct Serve: AsyncParsableCommand {
         LargeAllocations.returnWhenReleased()
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()
+        // A program that read the log and has gone must not take the server with it.
+        signal(SIGPIPE, SIG_IGN)
         let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
         let shared = try store.map { [listens = postgresNotify != .off, keepsEpochs = failover == .keep] uri throws(CommandFailure) in
             try StoreLocation(uri).shared(listens: listens, keepsEpochs: keepsEpochs, logger: logger)

@@ -19,6 +19,8 @@ struct Follower: Hashable, Sendable {
     private var cursorAheadCount = 0
     /// The number of consecutive polls that returned at once without changes.
     private var idleResponses = 0
+    /// Whether a read of other rights may cancel the request: not again before the feed has answered.
+    var mayBeAskedAgain = true
     /// The most changes of a page; reduced while larger responses are refused for their size.
     private var limit = Int.max
 
@@ -81,6 +83,7 @@ struct Follower: Hashable, Sendable {
         _ reachability: inout Reachability, _ turn: inout Turn
     ) -> [Effect] {
         request = nil
+        mayBeAskedAgain = true
         switch reply {
         case .page(let page):
             if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &reachability, &turn) }
@@ -252,6 +255,7 @@ struct Follower: Hashable, Sendable {
     /// Drops the responses that are being stored, since a reset begins.
     mutating func reset() {
         isCaughtUp = false
+        mayBeAskedAgain = true
         storing = []
     }
 

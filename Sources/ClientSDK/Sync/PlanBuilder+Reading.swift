@@ -21,7 +21,7 @@ extension PlanBuilder {
         for held in keys {
             let key = held.key
             if forbidden.contains(key) {
-                evict(forbidden: key, in: cursor.epoch)
+                evict(forbidden: key, at: cursor)
                 continue
             }
             note(.key(key), .revalidated(asOf: cursor.revision))
@@ -67,7 +67,7 @@ extension PlanBuilder {
         for held in keys {
             let key = held.key
             if forbidden.contains(key) {
-                evict(forbidden: key, in: cursor.epoch)
+                evict(forbidden: key, at: cursor)
                 continue
             }
             guard let record = records[key] else {
@@ -99,12 +99,27 @@ extension PlanBuilder {
         return large
     }
 
-    /// Removes the copy of a record that this device may not read any more, and the writes that wait only for it. A copy of
-    /// everything is read again then, since it would say that there is no such record.
-    mutating func evict(forbidden key: RecordKey, in epoch: Epoch) {
+    /// Removes the copy of a record that this device may not read, for the response to a read that it had sent while it held
+    /// `known`. A record that the feed has brought since is left to the feed.
+    mutating func evict(forbidden key: RecordKey, known: Entry?, at cursor: Cursor) {
+        guard let known else {
+            note(.key(key), .forbidden)
+            guard var pending = pending(key), pending.base == nil else { return }
+            pending.forgetRecord()
+            return stage(pending)
+        }
+        // A refusal by itself states no rights: of a record that the pass has brought, it contradicts those of the feed.
+        evict(forbidden: key, at: cursor)
+        if state.cursor == nil || cursor == state.cursor && known.pass >= state.pass { repeatPass() }
+    }
+
+    /// Removes the copy of a record that this device may not read any more, and the writes that wait only for it. If the rights of the
+    /// response are others than the feed's, all is verified again: the feed would not bring the record back if they change back, and a
+    /// copy of everything would say that there is no such record.
+    mutating func evict(forbidden key: RecordKey, at cursor: Cursor) {
         note(.key(key), .forbidden)
-        if settings.following == .everything, isFollowed(key), let cursor = after.cursor, cursor.rights == nil { repeatPass() }
-        applyOnDisk(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)))
+        if let position = after.cursor, position.rights == nil || position.rights != cursor.rights { repeatPass() }
+        applyOnDisk(.evict(.key(key), before: Cursor(epoch: cursor.epoch, revision: .maximum)))
         guard var pending = pending(key) else { return }
         pending.forgetRecord()
         stage(pending)

@@ -15,6 +15,8 @@ struct Reader: Hashable, Sendable {
         var key: RecordKey
         var body: Body
         var cursor: Cursor
+        /// The device's record at the time of the request.
+        var known: Entry?
     }
 
     private var queue = ReadQueue()
@@ -128,9 +130,10 @@ struct Reader: Hashable, Sendable {
             keyResponses = [KeyResponse(key: keys[0], body: .unchanged, cursor: cursor)]
         case .reads(let response): keyResponses = sorted(response, keys, state, &turn)
         case .problem(let problem, _, let retryAfter):
+            let known = keys.first.flatMap { queue[$0]?.known }
             for key in keys { refused(key, problem, retryAfter, hadFreshToken: sent.hadFreshToken, &turn) }
-            if problem.withdrawsReading, keys.count == 1, let cursor = state.cursor {
-                keyResponses = [KeyResponse(key: keys[0], body: .forbidden, cursor: cursor)]
+            if problem.withdrawsReading, keys.count == 1, let cursor = state.cursor ?? known.map({ Cursor(epoch: $0.epoch, revision: .zero) }) {
+                keyResponses = [KeyResponse(key: keys[0], body: .forbidden, cursor: cursor, known: known)]
             }
         case .failure(let failure):
             for key in keys { fail(key, .offline(failure), after: failure.retryAfter, &turn) }
@@ -163,8 +166,9 @@ struct Reader: Hashable, Sendable {
         for key in keys.prefix(answered) {
             if forbidden.contains(key) {
                 let problem = Problem(.forbidden, "The token may not read \(key.description.shortened)")
+                let known = queue[key]?.known
                 fail(key, .refused(problem), isFinal: true, &turn)
-                keyResponses.append(KeyResponse(key: key, body: .forbidden, cursor: response.cursor))
+                keyResponses.append(KeyResponse(key: key, body: .forbidden, cursor: response.cursor, known: known))
             } else if let record = records[key] {
                 if record.content == nil {
                     // Too large for a response with other records.
@@ -191,7 +195,7 @@ struct Reader: Hashable, Sendable {
         var entries: [Entry] = []
         for keyResponse in keyResponses {
             if case .forbidden = keyResponse.body {
-                builder.evict(forbidden: keyResponse.key, in: keyResponse.cursor.epoch)
+                builder.evict(forbidden: keyResponse.key, known: keyResponse.known, at: keyResponse.cursor)
                 continue
             }
             // A write of the key may have been sent after the request: then the request is sent again, and asks for

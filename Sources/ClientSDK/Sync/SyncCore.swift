@@ -157,7 +157,7 @@ struct SyncCore: Hashable, Sendable {
             let text = "the server's history is \(epoch), not \(known)"
             return reset(to: epoch, forgets: false, because: text, continuation: reply.continuation, &turn)
         }
-        if request.isRead { parts.compareRights(reply, to: id, &turn) }
+        if request.isRead { parts.compareRights(reply, &turn) }
         switch request.purpose {
         case .feed(let since, let wait):
             let effects = parts.follower.take(
@@ -352,7 +352,9 @@ struct SyncCore: Hashable, Sendable {
         }
         if plan.entries.contains(where: \.leavesWorkToRefresh) { parts.refresher.add() }
         conclude(plan, &turn)
-        if plan.repeatsPass { parts.beginGeneration(&turn) }
+        guard plan.repeatsPass else { return }
+        if parts.resetter.isUnderWay { return parts.beginGeneration(&turn) }
+        reset(to: parts.local.epoch, forgets: false, because: "a record was evicted that the feed does not bring again", &turn)
     }
 
     private mutating func conclude(_ plan: TransactionPlan, _ turn: inout Turn) {

@@ -56,11 +56,12 @@ struct SyncParts: Hashable, Sendable {
         released(request)
     }
 
-    /// Compares the rights that the response to a read shows with those under which the feed is followed. If they differ, the feed is asked
-    /// again at once: what it was asked before the read may be about fewer or about other records.
-    mutating func compareRights(_ reply: Reply, to id: RequestID, _ turn: inout Turn) {
-        guard reply.showsOtherRights(than: local.sync.cursor), let underWay = follower.underWay, underWay < id else { return }
-        cancel(underWay, &turn)
+    /// Compares the rights of the response to a read with those under which the feed is followed. If they differ, the feed is asked
+    /// again, once until it answers: what it was asked before may be about fewer or about other records.
+    mutating func compareRights(_ reply: Reply, _ turn: inout Turn) {
+        guard let position = local.sync.cursor, reply.isOfOtherRights(than: position), follower.mayBeAskedAgain else { return }
+        cancelFollower(&turn)
+        follower.mayBeAskedAgain = false
     }
 
     mutating func takeFetched(

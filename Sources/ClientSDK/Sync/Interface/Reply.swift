@@ -55,18 +55,13 @@ extension Reply {
         return .results(results)
     }
 
-    /// Whether the response to a read shows other rights than those under which the feed has been followed up to a position.
-    func showsOtherRights(than position: Cursor?) -> Bool {
-        let cursor: Cursor
+    /// Whether the response to a read is of other rights than a position of the feed. A refusal does not say.
+    func isOfOtherRights(than position: Cursor) -> Bool {
         switch self {
-        case .record(_, let asOf), .notModified(let asOf), .missing(let asOf): cursor = asOf
-        case .reads(let reads):
-            guard reads.forbidden.isEmpty else { return true }
-            cursor = reads.cursor
-        case .problem(let problem, _, _): return problem.code == .forbidden
-        case .page, .noChange, .results, .client, .tooLarge, .failure, .garbage: return false
+        case .record(_, let cursor), .notModified(let cursor), .missing(let cursor): cursor.rights != position.rights
+        case .reads(let reads): reads.cursor.rights != position.rights
+        case .page, .noChange, .results, .client, .problem, .tooLarge, .failure, .garbage: false
         }
-        return position.map { $0.rights != cursor.rights } ?? false
     }
 
     /// How a device continues that asked for changes after a position of another history, where the response states it.
