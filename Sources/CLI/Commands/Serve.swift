@@ -231,6 +231,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         guard data != "" else { throw CommandFailure(.usage, "--data takes a folder, and this is empty") }
+        try CommandFailure.checkCryptography()
         var base = settings
         let file = config.map(ConfigurationFile.init)
         if file != nil {
@@ -362,6 +363,13 @@ extension FaultServer: Service {
 }
 
 extension CommandFailure {
+    /// Throws if no key and no token can be verified.
+    static func checkCryptography() throws(CommandFailure) {
+        do throws(CryptographySelfTest.Failure) { try CryptographySelfTest.run() } catch {
+            throw CommandFailure(.software, error.description)
+        }
+    }
+
     /// Why a server could not start.
     init(_ error: RecordServerError) {
         let status: ExitStatus =

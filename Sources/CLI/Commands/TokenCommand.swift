@@ -35,6 +35,7 @@ struct TokenInspect: AsyncParsableCommand {
     var config: String?
 
     func run() async throws {
+        try CommandFailure.checkCryptography()
         let token = Array(try BearerToken(file: file).text.utf8)
         guard !AccessKey.isKey(token) else { return try Self.show(key: token) }
         let report: TokenReport

@@ -6,12 +6,18 @@ package struct SHA256Digest: Hashable, Sendable {
 
     package let bytes: [UInt8]
 
-    /// O(n) for n bytes.
+    /// O(n) for n bytes. Ends the process if libcrypto makes no digest: all secrets would have the same one.
     package init(of bytes: [UInt8]) {
-        self.bytes = [UInt8](unsafeUninitializedCapacity: Self.count) { digest, count in
-            _ = SHA256(bytes, bytes.count, digest.baseAddress)
-            count = Self.count
+        guard let digest = Self.digest(of: bytes) else { fatalError(CryptographySelfTest.Failure().description) }
+        self.bytes = digest
+    }
+
+    /// `nil` if libcrypto makes no digest.
+    static func digest(of bytes: [UInt8]) -> [UInt8]? {
+        let digest = [UInt8](unsafeUninitializedCapacity: count) { digest, count in
+            count = SHA256(bytes, bytes.count, digest.baseAddress) == nil ? 0 : Self.count
         }
+        return digest.isEmpty ? nil : digest
     }
 
     /// A digest that was stored; `nil` unless it has 32 bytes.

@@ -57,7 +57,8 @@ package struct VerificationKey: Sendable {
     package func verifies(_ signature: [UInt8], of message: ArraySlice<UInt8>) -> Bool {
         switch material {
         case .secret(let secret):
-            ConstantTime.areEqual(Self.authenticationCode(of: message, secret), signature)
+            signature.count == SHA256Digest.count
+                && MessageAuthentication.code(of: message, secret).map { ConstantTime.areEqual($0, signature) } == true
         case .publicKey(let key, let count):
             signature.count == count
                 && key.verifies(
@@ -65,17 +66,21 @@ package struct VerificationKey: Sendable {
                     of: message, algorithm == .edDSA ? nil : EVP_sha256())
         }
     }
+}
 
-    /// Empty, which equals no signature, if libcrypto fails.
-    private static func authenticationCode(of message: ArraySlice<UInt8>, _ secret: Secret) -> [UInt8] {
+/// HMAC with SHA-256 (RFC 2104).
+enum MessageAuthentication {
+    /// The code of 32 bytes; `nil` if libcrypto makes none.
+    static func code(of message: ArraySlice<UInt8>, _ secret: Secret) -> [UInt8]? {
         let secret = secret.exposed
-        guard let size = Int32(exactly: secret.count) else { return [] }
-        return [UInt8](unsafeUninitializedCapacity: SHA256Digest.count) { code, count in
+        guard let size = Int32(exactly: secret.count) else { return nil }
+        let code = [UInt8](unsafeUninitializedCapacity: SHA256Digest.count) { code, count in
             let result = message.withUnsafeBufferPointer {
                 HMAC(EVP_sha256(), secret, size, $0.baseAddress, $0.count, code.baseAddress, nil)
             }
             count = result == nil ? 0 : SHA256Digest.count
         }
+        return code.isEmpty ? nil : code
     }
 }
 
