@@ -74,8 +74,8 @@ private struct Denial {
 }
 
 extension AccessSession {
-    /// The principal; `nil` for a request without a credential.
-    fileprivate var auditName: String? { credential == nil ? nil : value.principal.text }
+    /// The principal; `nil` for a request without a credential that is not an operator's.
+    fileprivate var auditName: String? { isAnonymous ? nil : value.principal.text }
 }
 
 extension AuditRecord {

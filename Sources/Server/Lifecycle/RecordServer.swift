@@ -100,7 +100,7 @@ public final class RecordServer: Sendable {
                 self?.state.withLock { $0.failure = .auditLogUnusable(reason) }
                 Task { await self?.stop() }
             }
-            run.core.onReload { [weak self] () throws(RecordServerError) in try self?.reload() }
+            run.core.onReload { [weak self] cause throws(RecordServerError) in try self?.reload(by: cause) }
             let addresses = try run.start().map { Address(host: $0.host, port: $0.port, url: $0.description) }
             let hasFailed = state.withLock { state in
                 state.phase = .running(run, addresses)
@@ -176,30 +176,37 @@ public final class RecordServer: Sendable {
     ///
     /// - Throws: `invalidConfiguration` if a setting is out of range, or if one that a running server cannot change is
     ///   another; then nothing is applied. `failed` if the server does not run.
-    package func reload(_ other: RecordServerConfiguration) throws(RecordServerError) {
+    package func reload(_ other: RecordServerConfiguration) throws(RecordServerError) { try apply(other, by: nil) }
+
+    private func apply(_ other: RecordServerConfiguration, by cause: AuditRecord?) throws(RecordServerError) {
         guard case .running(let run, _) = state.withLock({ $0.phase }) else { throw .failed("The server does not run") }
         try other.check()
         let fixed = configuration.fixedSettings(changedBy: other)
         guard fixed.isEmpty else {
             throw .invalidConfiguration("a running server cannot change \(fixed.joined(separator: ", ")): restart it")
         }
-        try run.reload(other)
+        try run.reload(other, by: cause)
     }
 
     /// Reads the configuration again where it came from, and applies it with its certificates: all or nothing. Without a
     /// source, reads only the certificates again. Blocks on the disk.
-    package func reload() throws(RecordServerError) {
-        guard let source = configuration.source else { return try reloadCertificates() }
-        try reload(try source())
+    package func reload() throws(RecordServerError) { try reload(by: nil) }
+
+    /// - Parameter cause: the record of the request for it; `nil` if there is none.
+    private func reload(by cause: AuditRecord?) throws(RecordServerError) {
+        guard let source = configuration.source else { return try applyCertificates(by: cause) }
+        try apply(try source(), by: cause)
     }
 
     /// Reads the files of ``RecordServerConfiguration/tls`` again, for the connections that follow; existing connections go on as they are.
     /// Does nothing unless the server runs with TLS. Blocks on the disk.
     ///
     /// - Throws: ``RecordServerError/certificateUnusable(_:)``; the server then keeps the certificates that it has.
-    public func reloadCertificates() throws(RecordServerError) {
+    public func reloadCertificates() throws(RecordServerError) { try applyCertificates(by: nil) }
+
+    private func applyCertificates(by cause: AuditRecord?) throws(RecordServerError) {
         guard case .running(let run, _) = state.withLock({ $0.phase }) else { return }
-        try run.reloadCertificates(configuration)
+        try run.reloadCertificates(configuration, by: cause)
     }
 
     /// Opens the file of ``RecordServerConfiguration/auditLog`` again, after it was renamed. Does nothing unless the server runs with

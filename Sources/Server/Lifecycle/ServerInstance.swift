@@ -83,7 +83,9 @@ final class ServerInstance: Sendable {
 
     /// Takes the parts of a configuration that a running server can take: rights, limits and certificates. Waiting readers
     /// are answered with their position, so that each comes back under its new rights. Blocks on the disk.
-    func reload(_ configuration: RecordServerConfiguration) throws(RecordServerError) {
+    ///
+    /// - Parameter cause: the record of the request for it; `nil` if there is none.
+    func reload(_ configuration: RecordServerConfiguration, by cause: AuditRecord?) throws(RecordServerError) {
         guard let access = core.access else {
             throw .invalidConfiguration("the server runs without access control: restart it with the file")
         }
@@ -93,17 +95,23 @@ final class ServerInstance: Sendable {
         crossOrigin.set(configuration.allowedOrigins)
         core.committer.set(configuration.quotas.namespace)
         core.feeds.releaseAllWaiters()
-        core.audit.record(core.audit.event(.configurationReloaded))
+        record(.configurationReloaded, by: cause)
     }
 
     /// Reads the certificates again. Blocks on the disk.
-    func reloadCertificates(_ configuration: RecordServerConfiguration) throws(RecordServerError) {
+    func reloadCertificates(_ configuration: RecordServerConfiguration, by cause: AuditRecord?) throws(RecordServerError) {
         let exchangeCertificates = try listeners.prepare(configuration)
         exchangeCertificates()
         for certificates in core.certificates {
             let end = Timestamp(milliseconds: certificates.end * 1_000)
-            core.audit.record(core.audit.event(.certificateChanged, detail: "the first one ends at \(end)"))
+            record(.certificateChanged, detail: "the first one ends at \(end)", by: cause)
         }
+    }
+
+    private func record(_ event: AuditEvent, detail: String? = nil, by cause: AuditRecord?) {
+        var record = core.audit.event(event, detail: detail)
+        (record.principal, record.address, record.request) = (cause?.principal, cause?.address, cause?.request)
+        core.audit.record(record)
     }
 
     func stop() async {

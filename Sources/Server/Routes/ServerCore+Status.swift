@@ -77,7 +77,7 @@ extension ServerCore {
     /// `POST /admin/reload`: reads the configuration and the certificates again, all or nothing.
     @Sendable func reloadConfiguration(_ context: RequestContext) {
         context.later { [self] in
-            do throws(RecordServerError) { try reload() } catch {
+            do throws(RecordServerError) { try reload(by: context.event(.configurationReloaded)) } catch {
                 throw Problem(
                     .invalidRequest, "Nothing was applied, and the former configuration stays in force: \(error.description)", status: 409)
             }

@@ -34,7 +34,7 @@ final class ServerCore: Sendable {
     let logger: Logger
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
     private let server = Mutex(WeakServer())
-    private let reloading = Mutex<(@Sendable () throws(RecordServerError) -> Void)?>(nil)
+    private let reloading = Mutex<(@Sendable (AuditRecord) throws(RecordServerError) -> Void)?>(nil)
 
     private struct WeakServer {
         weak var value: HTTPServer?
@@ -157,12 +157,12 @@ final class ServerCore: Sendable {
     func attach(_ server: HTTPServer) { self.server.withLock { $0.value = server } }
 
     /// Sets the action of ``reload()``.
-    func onReload(_ action: @escaping @Sendable () throws(RecordServerError) -> Void) { reloading.withLock { $0 = action } }
+    func onReload(_ action: @escaping @Sendable (AuditRecord) throws(RecordServerError) -> Void) { reloading.withLock { $0 = action } }
 
-    /// Reads the server's configuration again. Blocks on the disk.
-    func reload() throws(RecordServerError) {
+    /// Reads the server's configuration again; `cause` is the record of the request for it. Blocks on the disk.
+    func reload(by cause: AuditRecord) throws(RecordServerError) {
         let action = reloading.withLock { $0 }
-        try action?()
+        try action?(cause)
     }
 
     func statistics() -> HTTPServerStatistics? { server.withLock { $0.value }?.statistics() }

@@ -46,7 +46,7 @@ import Testing
     @Test("Changes of keys, revocations, reloads and whole namespaces are lines with who, from where and what")
     func changes() async throws {
         var (id, administrator) = ("", "")
-        try await with { server in
+        try await with({ configuration in configuration.source = { [configuration] in configuration } }) { server in
             let (stored, key) = try server.key(Self.all, isAdmin: true)
             administrator = stored.id.text
             let made = try await server.post("/admin/keys", key, #"{"name":"till","allow":[{"ns":"shop","in":["a"],"may":["read"]}]}"#)
@@ -65,9 +65,8 @@ import Testing
             _ = try await server.request("DELETE", "/v1/shop", key)
             _ = try await server.request("DELETE", "/v1/none", key)
             _ = try await server.request("PUT", "/v1/shop/records/a/1", key, TestServer.json, "1")
-            var other = RecordServerConfiguration()
-            (other.requiresKeys, other.auditLog) = (true, path)
-            try server.test.server.reload(other)
+            try server.test.server.reload()
+            #expect(try await server.request("POST", "/admin/reload", key).status == 200)
         }
         // Then
         let who = #""principal":"key:\#(administrator)""#
@@ -95,7 +94,8 @@ import Testing
                 line("namespace-created", nil, "third", nil, sweep), line("everything-invalidated", nil, "third", nil, sweep),
                 line("everything-invalidated", nil, "third", nil, sweep),
                 line("namespace-dropped", nil, "shop", nil, "DELETE /v1/{namespace}"),
-                line("namespace-created", nil, "shop", nil, put), #"{"event":"configuration-reloaded"}"#, #"{"event":"server-stopped"}"#,
+                line("namespace-created", nil, "shop", nil, put), #"{"event":"configuration-reloaded"}"#,
+                line("configuration-reloaded", nil, nil, nil, "POST /admin/reload"), #"{"event":"server-stopped"}"#,
             ])
         #expect(try text().split(separator: "\n").allSatisfy { $0.hasPrefix(#"{"time":"\#(now)","#) })
     }
@@ -181,6 +181,28 @@ import Testing
         }
         let status = try await TestServer.with { try await $0.request("GET", "/admin/denials").status }
         #expect(status == 404)
+    }
+
+    @Test("What comes over the admin socket is the operator's, without an address")
+    func socket() async throws {
+        let socket = folder.file("admin.sock")
+        try await with({ configuration in
+            configuration.adminSocket = socket
+            configuration.source = { [configuration] in configuration }
+        }) { server in
+            let statuses = try await server.test.thread(socket: socket) { connection in
+                [
+                    try connection.request(
+                        "POST", "/admin/keys", TestServer.json,
+                        body: Array(#"{"name":"till","allow":[{"ns":"shop","in":["a"],"may":["read"]}]}"#.utf8)
+                    ).status, try connection.request("POST", "/admin/reload").status,
+                ]
+            }
+            #expect(statuses == [201, 200])
+        }
+        let found = try lines().filter { !$0.contains("server-") }
+        #expect(found.count == 2 && found[0].contains(#""event":"key-created","principal":"operator""#), "\(found)")
+        #expect(found.last == #"{"event":"configuration-reloaded","principal":"operator","request":"POST /admin/reload"}"#)
     }
 
     @Test("A server without access control logs changes, and no principal")
