@@ -41,6 +41,11 @@ final class Certificate {
         EVP_PKEY_free(key)
     }
 
+    /// Whether clients receive the same certificates. The keys of equal ones are equal.
+    func hasSameChain(as other: Certificate) -> Bool {
+        X509_cmp(leaf, other.leaf) == 0 && signers.elementsEqual(other.signers) { X509_cmp($0, $1) == 0 }
+    }
+
     /// Whether the certificate is for the host of a name, by its alternative names, or else its common name.
     func isFor(_ name: UnsafePointer<CChar>) -> Bool {
         X509_check_host(leaf, name, strlen(name), UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS), nil) == 1

@@ -51,6 +51,11 @@ package final class TLSContext: @unchecked Sendable {
         try TLSContext(certificates, demandsCertificates ? .context(pointer) : nil)
     }
 
+    /// Whether clients receive the same certificates from both.
+    func hasSameChains(as other: TLSContext) -> Bool {
+        certificates.elementsEqual(other.certificates) { $0.hasSameChain(as: $1) }
+    }
+
     /// For clients that name no server, or one without a certificate.
     var pointer: OpaquePointer { contexts[0] }
 

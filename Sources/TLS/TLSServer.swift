@@ -53,8 +53,14 @@ package final class TLSServer: ByteLayerSource {
     }
 
     /// Uses the certificates for the connections that follow.
-    package func take(_ prepared: Prepared, now: Int64) {
-        state.withLock { $0 = State(settings: prepared.settings, context: prepared.context, keyTime: now) }
+    ///
+    /// - Returns: whether a certificate or its chain is another one than before.
+    @discardableResult package func take(_ prepared: Prepared, now: Int64) -> Bool {
+        let former = state.withLock { state in
+            defer { state = State(settings: prepared.settings, context: prepared.context, keyTime: now) }
+            return state.context
+        }
+        return !former.hasSameChains(as: prepared.context)
     }
 
     /// The time at which the first certificate ends, in seconds since 1970.

@@ -26,13 +26,15 @@ final class ServerCertificates: Sendable {
     /// When the first certificate ends, in seconds since 1970.
     var end: Int64 { server.certificateEnd }
 
-    /// Reads and checks files, and returns the action that uses them for the connections that follow. Blocks on the disk.
-    func prepare(_ tls: RecordServerConfiguration.TLS) throws(RecordServerError) -> () -> Void {
+    /// Reads and checks files, and returns the action that uses them for the connections that follow, and returns whether a
+    /// certificate is another one. Blocks on the disk.
+    func prepare(_ tls: RecordServerConfiguration.TLS) throws(RecordServerError) -> () -> Bool {
         do throws(TLSError) {
             let prepared = try server.prepare(tls.settings, wall: Self.wall(environment))
             return { [self] in
-                server.take(prepared, now: Self.now(environment))
+                let isOther = server.take(prepared, now: Self.now(environment))
                 nextCheck.store(0, ordering: .relaxed)
+                return isOther
             }
         } catch { throw .certificateUnusable(error.description) }
     }

@@ -90,19 +90,23 @@ final class ServerInstance: Sendable {
             throw .invalidConfiguration("the server runs without access control: restart it with the file")
         }
         let exchangeCertificates = try listeners.prepare(configuration)
-        exchangeCertificates()
+        let changed = exchangeCertificates()
         access.set(configuration.policy)
         crossOrigin.set(configuration.allowedOrigins)
         core.committer.set(configuration.quotas.namespace)
         core.feeds.releaseAllWaiters()
         record(.configurationReloaded, by: cause)
+        record(changed, by: cause)
     }
 
     /// Reads the certificates again. Blocks on the disk.
     func reloadCertificates(_ configuration: RecordServerConfiguration, by cause: AuditRecord?) throws(RecordServerError) {
         let exchangeCertificates = try listeners.prepare(configuration)
-        exchangeCertificates()
-        for certificates in core.certificates {
+        record(exchangeCertificates(), by: cause)
+    }
+
+    private func record(_ changed: [ServerCertificates], by cause: AuditRecord?) {
+        for certificates in changed {
             let end = Timestamp(milliseconds: certificates.end * 1_000)
             record(.certificateChanged, detail: "the first one ends at \(end)", by: cause)
         }

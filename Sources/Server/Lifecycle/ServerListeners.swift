@@ -76,14 +76,14 @@ final class ServerListeners: Sendable {
         if let socket { http.otherListeners.append(HTTPListener(.socket(path: socket), hasReserve: true)) }
     }
 
-    /// Reads the certificates of a configuration with the same listeners, and returns the action that uses all of them.
-    /// Blocks on the disk.
-    func prepare(_ configuration: RecordServerConfiguration) throws(RecordServerError) -> () -> Void {
-        var actions: [() -> Void] = []
+    /// Reads the certificates of a configuration with the same listeners, and returns the action that uses all of them, and
+    /// returns those of the listeners that have other ones then. Blocks on the disk.
+    func prepare(_ configuration: RecordServerConfiguration) throws(RecordServerError) -> () -> [ServerCertificates] {
+        var actions: [(certificates: ServerCertificates, exchange: () -> Bool)] = []
         for (listener, certificates) in zip(configuration.listeners, certificates) {
-            if let tls = listener.tls, let certificates { actions.append(try certificates.prepare(tls)) }
+            if let tls = listener.tls, let certificates { actions.append((certificates, try certificates.prepare(tls))) }
         }
-        return { for action in actions { action() } }
+        return { [actions] in actions.filter { $0.exchange() }.map(\.certificates) }
     }
 
     /// Keeps another server from replacing the socket between its check and its replacement.

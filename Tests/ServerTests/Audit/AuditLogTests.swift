@@ -183,7 +183,28 @@ import Testing
         #expect(status == 404)
     }
 
-    @Test("What comes over the admin socket is the operator's, without an address")
+    @Test("Certificates that differ are a line, with a configuration file and without, and equal ones are none", arguments: [false, true])
+    func certificates(hasFile: Bool) async throws {
+        let authority = try await TestAuthority()
+        let (first, second) = (try await authority.issue("first"), try await authority.issue("second"))
+        // By the system's clock, by which the certificates are valid
+        try await AccessServer.with({ configuration in
+            configuration.auditLog = path
+            let tls = RecordServerConfiguration.TLS(certificates: [.init(chain: first.chain, key: first.key)])
+            configuration.otherListeners = [.init(host: "127.0.0.1", port: 0, tls: tls)]
+            if hasFile { configuration.source = { [configuration] in configuration } }
+        }) { server in
+            try server.test.server.reload()
+            try authority.replace(first, with: second)
+            try server.test.server.reload()
+            try server.test.server.reload()
+        }
+        let events = try lines().filter { !$0.contains("server-") }
+        #expect(events.count { $0.hasPrefix(#"{"event":"certificate-changed","detail":"the first one ends at "#) } == 1, "\(events)")
+        #expect(events.count == (hasFile ? 4 : 1))
+    }
+
+    @Test("Changes over the admin socket are the operator's, without an address")
     func socket() async throws {
         let socket = folder.file("admin.sock")
         try await with({ configuration in
