@@ -76,4 +76,24 @@ struct ConfigurationFileTests {
         process.send(SIGTERM)
         #expect(await process.ending() == .exited(0))
     }
+
+    @Test func aFileThatCannotBeReadToItsEndDoesNotKeepTheServerFromEnding() async throws {
+        // Given a server whose file becomes a pipe into which nothing is written
+        let path = try write(Self.readable("articles"))
+        let process = try ChildProcess(
+            executable: Program.path, arguments: ["serve", "--data", folder.file("data"), "--config", path, "--until-input-ends"])
+        for await line in process.lines where ServerProcess.url(in: line) != nil { break }
+        #expect(unlink(path) == 0 && mkfifo(path, 0o600) == 0)
+        // When it reads the file again
+        process.send(SIGHUP)
+        var pipe: Int32 = -1
+        while pipe < 0 {
+            pipe = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            await Task.yield()
+        }
+        defer { close(pipe) }
+        // Then
+        process.send(SIGTERM)
+        #expect(await process.ending() == .exited(0))
+    }
 }

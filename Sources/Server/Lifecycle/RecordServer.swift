@@ -48,6 +48,8 @@ public final class RecordServer: Sendable {
     private let logger: Logger
     private let shared: SharedStore?
     private let state = Mutex(State())
+    /// Held from the reading of a configuration to its application, so that an earlier one never replaces a later one.
+    private let reloading = Mutex(())
 
     /// Creates a server that does not run yet.
     public init(
@@ -176,7 +178,9 @@ public final class RecordServer: Sendable {
     ///
     /// - Throws: `invalidConfiguration` if a setting is out of range, or if one that a running server cannot change is
     ///   another; then nothing is applied. `failed` if the server does not run.
-    package func reload(_ other: RecordServerConfiguration) throws(RecordServerError) { try apply(other, by: nil) }
+    package func reload(_ other: RecordServerConfiguration) throws(RecordServerError) {
+        try reloading.withLock { _ throws(RecordServerError) in try apply(other, by: nil) }
+    }
 
     private func apply(_ other: RecordServerConfiguration, by cause: AuditRecord?) throws(RecordServerError) {
         guard case .running(let run, _) = state.withLock({ $0.phase }) else { throw .failed("The server does not run") }
@@ -194,15 +198,19 @@ public final class RecordServer: Sendable {
 
     /// - Parameter cause: the record of the request for it; `nil` if there is none.
     private func reload(by cause: AuditRecord?) throws(RecordServerError) {
-        guard let source = configuration.source else { return try applyCertificates(by: cause) }
-        try apply(try source(), by: cause)
+        try reloading.withLock { _ throws(RecordServerError) in
+            guard let source = configuration.source else { return try applyCertificates(by: cause) }
+            try apply(try source(), by: cause)
+        }
     }
 
     /// Reads the files of ``RecordServerConfiguration/tls`` again, for the connections that follow; existing connections go on as they are.
     /// Does nothing unless the server runs with TLS. Blocks on the disk.
     ///
     /// - Throws: ``RecordServerError/certificateUnusable(_:)``; the server then keeps the certificates that it has.
-    public func reloadCertificates() throws(RecordServerError) { try applyCertificates(by: nil) }
+    public func reloadCertificates() throws(RecordServerError) {
+        try reloading.withLock { _ throws(RecordServerError) in try applyCertificates(by: nil) }
+    }
 
     private func applyCertificates(by cause: AuditRecord?) throws(RecordServerError) {
         guard case .running(let run, _) = state.withLock({ $0.phase }) else { return }

@@ -1,3 +1,4 @@
+import Dispatch
 import FreshetSocketHTTP
 import FreshetTrust
 import FreshetWire
@@ -76,10 +77,12 @@ extension ServerCore {
 
     /// `POST /admin/reload`: reads the configuration and the certificates again, all or nothing.
     @Sendable func reloadConfiguration(_ context: RequestContext) {
-        context.later { [self] in
+        reloads.async { [self] in
             do throws(RecordServerError) { try reload(by: context.event(.configurationReloaded)) } catch {
-                throw Problem(
-                    .invalidRequest, "Nothing was applied, and the former configuration stays in force: \(error.description)", status: 409)
+                return context.fail(
+                    Problem(
+                        .invalidRequest, "Nothing was applied, and the former configuration stays in force: \(error.description)",
+                        status: 409))
             }
             logger.notice("the configuration was read again")
             context.respond(Response(json: Array(#"{"reloaded":true}"#.utf8), at: nil), endsSession: true)

@@ -1,3 +1,4 @@
+import Dispatch
 import FreshetSocketHTTP
 import FreshetTrust
 import FreshetWire
@@ -34,6 +35,8 @@ final class ServerCore: Sendable {
     let logger: Logger
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
     private let server = Mutex(WeakServer())
+    /// Separate from the read queue, whose end the server waits for when it stops: a source that hangs must not delay that.
+    let reloads = DispatchQueue(label: "freshet.reload")
     private let reloading = Mutex<(@Sendable (AuditRecord) throws(RecordServerError) -> Void)?>(nil)
 
     private struct WeakServer {

@@ -239,6 +239,40 @@ import Testing
 
     // MARK: Reload
 
+    @Test("reloads follow one another, so that an earlier configuration does not replace a later one")
+    func concurrentReloads() async throws {
+        // Given a source with another number each time
+        let numbers = Atomic(0)
+        let active = Atomic(0)
+        let most = Mutex(0)
+        let readable = { @Sendable (number: Int) -> RecordServerConfiguration in
+            var configuration = RecordServerConfiguration()
+            configuration.requiresKeys = true
+            let rights = try? Rights(json: Array(#"[{"ns":"shop","in":["c\#(number)"],"may":["read"]}]"#.utf8))
+            configuration.anonymous = rights ?? .none
+            return configuration
+        }
+        var first = readable(0)
+        first.source = { () throws(RecordServerError) in
+            let count = active.add(1, ordering: .sequentiallyConsistent).newValue
+            defer { active.subtract(1, ordering: .sequentiallyConsistent) }
+            most.withLock { $0 = max($0, count) }
+            let number = numbers.add(1, ordering: .sequentiallyConsistent).newValue
+            for _ in 0..<100 { sched_yield() }
+            return readable(number)
+        }
+        try await TestServer.with(first) { test in
+            // When four threads reload at once
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask { try await test.thread { _ in for _ in 0..<25 { try test.server.reload() } } } }
+                try await group.waitForAll()
+            }
+            // Then the last one that was read is in force
+            #expect(most.withLock { $0 } == 1)
+            #expect(try await test.request("GET", "/v1/shop/records/c100").status == 200)
+        }
+    }
+
     @Test("a reload over the socket applies another configuration, or says why not and changes nothing")
     func reload() async throws {
         // Given a server that anybody may read, whose source a test changes
