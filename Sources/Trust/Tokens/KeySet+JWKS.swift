@@ -1,8 +1,8 @@
 internal import FreshetWire
 
 extension KeySet {
-    /// Reads a JWK Set (RFC 7517 §5). A key that cannot be used is left out with a reason, so that one key of another
-    /// kind does not disable an issuer.
+    /// Reads a JWK Set. A key that cannot be used is left out with a reason, so that one key of another kind, or one with a
+    /// member of another type, does not disable an issuer (RFC 7517 §5).
     /// - Parameter allowsSecrets: whether symmetric keys are accepted: from a file, and never from a URL, which
     ///   publishes them.
     /// - Throws: ``TrustError`` if the document is no set, is too large or has too many keys.
@@ -21,7 +21,11 @@ extension KeySet {
             }
             found = true
             try reader.array(atMost: Self.maximumKeys, "keys") { reader throws(TrustError) in
-                let key = try JSONWebKey(&reader)
+                let (json, offset) = try reader.raw()
+                let key: JSONWebKey
+                do throws(TrustError) { key = try JSONWebKey(json) } catch {
+                    return skipped.append("the key at byte \(offset): in it, \(error.description)")
+                }
                 do throws(KeySkip) { keys.append(try key.key(allowsSecrets: allowsSecrets)) } catch {
                     skipped.append("key '\(key.id?.shortened ?? "without kid")': \(error.description)")
                 }
@@ -65,7 +69,8 @@ private struct JSONWebKey {
     private var x: [UInt8] = [], y: [UInt8] = [], n: [UInt8] = [], e: [UInt8] = []
     private var secret: Secret?
 
-    init(_ reader: inout StrictReader) throws(TrustError) {
+    init(_ json: [UInt8]) throws(TrustError) {
+        var reader = StrictReader(json)
         try reader.object("a JWK") { name, reader throws(TrustError) in
             func number() throws(TrustError) -> [UInt8] { Base64URL.decode(try reader.string().utf8) ?? [] }
             switch name {

@@ -38,7 +38,9 @@ struct KeySetTests {
             TokenSigner.es256.jwk(#","d":"AA""#), TokenSigner.rs256.jwk(#","alg":"PS256""#), TokenSigner.rs256.jwk(#","alg":"HS256""#),
             #"{"kty":"EC","crv":"P-384","x":"AA","y":"AA"}"#, #"{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#,
             #"{"kty":"OKP","crv":"X25519","x":"AA"}"#, #"{"kty":"OKP","crv":"Ed25519","x":"AA=="}"#, #"{"kty":"AKP"}"#, "{}",
-            #"{"kty":"RSA","n":"","e":""}"#, #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#,
+            #"{"kty":"RSA","n":"","e":""}"#, #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#, "7", "null", "[]",
+            TokenSigner.es256.jwk(#","kid":7"#), TokenSigner.es256.jwk(#","use":null"#), TokenSigner.es256.jwk(#","alg":null"#),
+            TokenSigner.es256.jwk(#","key_ops":null"#), TokenSigner.es256.jwk(#","key_ops":"verify""#), #"{"kty":"AKP","x":7}"#,
         ]
         for key in unusable {
             let set = try Self.read(key, good)
@@ -76,8 +78,7 @@ struct KeySetTests {
     @Test(
         "a document that is no key set is refused",
         arguments: [
-            "", "[]", "{}", #"{"keys":{}}"#, #"{"keys":[7]}"#, #"{"keys":[]"#, #"{"keys":[{"kid":7}]}"#, #"{"keys":[],"keys":[]}"#,
-            "<html>",
+            "", "[]", "{}", #"{"keys":{}}"#, #"{"keys":[]"#, #"{"keys":[{"kid":"a","kid":"b"}]}"#, #"{"keys":[],"keys":[]}"#, "<html>",
         ])
     func refuses(text: String) {
         #expect(throws: TrustError.self) { try KeySet(jwks: Array(text.utf8), allowsSecrets: true) }
