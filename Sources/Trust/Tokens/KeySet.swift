@@ -12,23 +12,25 @@ package struct KeySet: Sendable {
     package let keys: [VerificationKey]
     /// The keys of a document that the set leaves out, and why.
     package let skipped: [String]
+    /// Whether the set is one secret, which has no `kid`: that of a token is a hint (RFC 7515 §4.1.4), and chooses nothing.
+    private let isSecret: Bool
 
     package init(_ keys: [VerificationKey], skipped: [String] = []) {
-        self.keys = keys
-        self.skipped = skipped
+        (self.keys, self.skipped, isSecret) = (keys, skipped, false)
     }
 
     /// A set of one secret, for HS256, as a file contains it: a line break at its end is not part of it.
     package init(secretFile bytes: [UInt8]) throws(KeyError) {
-        self.init([try VerificationKey(secret: Secret(bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes))])
+        let secret: [UInt8] = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes
+        (keys, skipped, isSecret) = ([try VerificationKey(secret: Secret(secret))], [], true)
     }
 
-    /// The keys that may verify a token, by its `alg` and its `kid` if it has one. A key without a `kid` is only found
-    /// by a token without.
+    /// The keys that may verify a token, by its `alg` and its `kid` if it has one. A key of a JWK Set without a `kid` is only
+    /// found by a token without.
     func candidates(_ algorithm: SignatureAlgorithm, _ id: String?) -> ArraySlice<VerificationKey> {
         keys.filter { key in
             guard key.algorithm == algorithm else { return false }
-            guard let id else { return true }
+            guard let id, !isSecret else { return true }
             return key.id.map { ByteIdentity.areEqual($0, id) } ?? false
         }.prefix(Self.maximumTries)
     }

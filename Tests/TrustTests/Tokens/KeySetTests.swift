@@ -30,6 +30,18 @@ struct KeySetTests {
         #expect(throws: KeyError.shortSecret(31)) { try KeySet(secretFile: [UInt8](repeating: 1, count: 31)) }
     }
 
+    @Test func aTokenWithAKidIsVerifiedByTheSecretOfAFile() throws {
+        // Given a secret, and the same one in a JWK Set
+        let (signer, claims) = (TokenSigner.hs256, TokenFixture.claims())
+        var fixture = try TokenFixture()
+        fixture.keys = try KeySet(secretFile: signer.secret)
+        // Then the kid of a token chooses among the keys of a set alone
+        for id in [nil, "any"] as [String?] { #expect(fixture.refusal(signer.token(claims: claims, id: id)) == nil) }
+        #expect(fixture.refusal(TokenSigner(.edDSA).token(claims: claims, id: "any")) == .unknownKey)
+        fixture.keys = try Self.read(signer.jwk(), allowsSecrets: true)
+        #expect(fixture.refusal(signer.token(claims: claims, id: "any")) == .unknownKey)
+    }
+
     @Test func aKeyThatCannotBeUsedDoesNotDisableTheOthers() throws {
         let good = TokenSigner.es256.jwk(#","kid":"good""#)
         let unusable = [
