@@ -368,7 +368,10 @@ final class AccessControl: Sendable {
             let verified = try basis.verifier.verify(unverified, by: keys, at: now.wall)
             let session = Session(verified, generation: basis.checked, at: now)
             return state.withLock { $0.sessions.admit(session, for: token.exposed, revocations: $0.revocations, at: now) }
-        } catch { return refuse(token, .token(error), client) }
+        } catch {
+            if error == .badSignature { basis.issuers[unverified.issuer].noteBadSignature() }
+            return refuse(token, .token(error), client)
+        }
     }
 
     private func refuse(_ token: Secret, _ refusal: SessionRefusal, _ client: ClientAddress? = nil) -> SessionTable.Lookup {

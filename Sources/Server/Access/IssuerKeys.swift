@@ -57,6 +57,14 @@ final class IssuerKeys: Sendable {
         return state.withLock { $0.cache.usable(at: now()) }
     }
 
+    /// Notes that a token's signature did not match, so that keys that were replaced under their `kid`, or without one, are
+    /// fetched. The token is refused meanwhile.
+    func noteBadSignature() {
+        guard case .url = source else { return }
+        let now = now()
+        perform(state.withLock { $0.cache.suspect(at: now) })
+    }
+
     /// Ends the waits whose time has come. To be called some times a second.
     func tick() {
         let now = now()

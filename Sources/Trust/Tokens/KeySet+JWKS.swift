@@ -26,7 +26,13 @@ extension KeySet {
                 do throws(TrustError) { key = try JSONWebKey(json) } catch {
                     return skipped.append("the key at byte \(offset): in it, \(error.description)")
                 }
-                do throws(KeySkip) { keys.append(try key.key(allowsSecrets: allowsSecrets)) } catch {
+                do throws(KeySkip) {
+                    let usable = try key.key(allowsSecrets: allowsSecrets)
+                    guard usable.id != nil || keys.count(where: { $0.algorithm == usable.algorithm }) < Self.maximumTries else {
+                        throw .neverTried
+                    }
+                    keys.append(usable)
+                } catch {
                     skipped.append("key '\(key.id?.shortened ?? "without kid")': \(error.description)")
                 }
             }
@@ -45,6 +51,7 @@ private enum KeySkip: Error, CustomStringConvertible {
     case unsupported(String)
     case publishedSecret
     case invalid(KeyError)
+    case neverTried
 
     var description: String {
         switch self {
@@ -53,6 +60,7 @@ private enum KeySkip: Error, CustomStringConvertible {
         case .unsupported(let kind): "\(kind) is not supported: \(SignatureAlgorithm.list) are"
         case .publishedSecret: "a secret that a URL publishes is none: use a secret file, or a key pair"
         case .invalid(let error): error.description
+        case .neverTried: "only the first \(KeySet.maximumTries) keys of its algorithm are tried for a token without 'kid': give it a 'kid'"
         }
     }
 }

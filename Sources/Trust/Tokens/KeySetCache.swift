@@ -114,6 +114,10 @@ package struct KeySetCache: Sendable {
         return due.map { decide($0, at: now) }
     }
 
+    /// A signature did not match these keys: the issuer may have another key under the same `kid`, or without one. Starts a
+    /// fetch, unless one has begun within ``cooldown``.
+    package mutating func suspect(at now: Int64) -> [Action] { startFetch(at: now) }
+
     private mutating func startFetch(at now: Int64) -> [Action] {
         guard fetch == nil, lastStart.map({ now >= $0 + Self.cooldown }) ?? true else { return [] }
         attempts += 1

@@ -30,6 +30,24 @@ import Testing
         }
     }
 
+    @Test("A key that was replaced under its kid is fetched after a signature that does not match")
+    func replacedKey() async throws {
+        let (first, second) = (TokenSigner(.es256), TokenSigner(.es256))
+        let issuer = ScriptedIssuer(.keys([first], ids: ["k1"]))
+        try await Self.with(issuer) { (server: TokenServer) async throws in
+            #expect(try await server.status(first, id: "k1") == 404)
+            issuer.set(.keys([second], ids: ["k1"]))
+            // When tokens of the other key arrive within ten seconds of the last fetch, and after
+            #expect(try await server.status(second, id: "k1") == 401)
+            #expect(issuer.count == 1)
+            server.clock.advance(KeySetCache.cooldown)
+            #expect(try await server.status(second, id: "k1") == 401)
+            // Then the next one is accepted, once the refusal of the same bytes is forgotten
+            #expect(issuer.count == 2)
+            #expect(try await server.status(second, ["sub": #""u8""#], id: "k1", of: "carts/u8/1") == 404)
+        }
+    }
+
     @Test("An issuer that cannot be reached is the server's fault until its keys are known, and none after")
     func down() async throws {
         let issuer = ScriptedIssuer(.failure)

@@ -55,6 +55,17 @@ struct KeySetCacheTests {
         #expect(end == ["answer 3 with old,new"])
     }
 
+    @Test mutating func aSignatureThatDoesNotMatchCausesAFetchEvery10Seconds() {
+        _ = need(1, "old", at: 0)
+        _ = fetched(old, 1, at: 100)
+        let early = cache.suspect(at: 9_999).map(Self.text)
+        #expect(early == [])
+        let due = [cache.suspect(at: 10_000), cache.suspect(at: 10_001)].map { $0.map(Self.text) }
+        #expect(due == [["fetch 2"], []])
+        let known = need(2, "old", at: 10_002)
+        #expect(known == ["answer 2 with old"], "no request waits for it")
+    }
+
     @Test mutating func aRequestWaitsAtMost2Seconds() {
         _ = need(1, "old", at: 0)
         #expect(cache.nextTick == 2_000)

@@ -60,6 +60,18 @@ struct KeySetTests {
         }
     }
 
+    @Test func aKeyWithoutAKidThatNoTokenWouldTryIsLeftOutWithTheReason() throws {
+        let signers = (0..<5).map { _ in TokenSigner(.es256) }
+        let set = try KeySet(
+            jwks: Array(#"{"keys":[\#((signers.map { $0.jwk() } + [TokenSigner.edDSA.jwk()]).joined(separator: ","))]}"#.utf8),
+            allowsSecrets: false)
+        #expect(set.keys.map(\.algorithm) == [.es256, .es256, .es256, .es256, .edDSA])
+        #expect(set.skipped.count == 1 && set.skipped[0].contains("give it a 'kid'"))
+        // One with a kid is found by it
+        let named = try Self.read(signers[0].jwk(), signers[1].jwk(), signers[2].jwk(), signers[3].jwk(), signers[4].jwk(#","kid":"e""#))
+        #expect(named.skipped.isEmpty && named.has(.es256, "e"))
+    }
+
     @Test func aShortRSAKeyIsRefused() throws {
         let signer = TokenSigner(.rs256, bits: 1_024)
         #expect(throws: KeyError.shortModulus(1_024)) { try signer.verificationKey() }
