@@ -45,8 +45,11 @@ final class AccessControl: Sendable {
     /// The hosts and origins of requests.
     var rules: AccessRules { state.withLock { $0.policy.rules } }
 
-    /// Takes another policy. Each session is verified by it before it is used again.
+    /// Takes another policy. Each session is verified by it, and by keys that are fetched again, before it is used again.
     func set(_ policy: AccessPolicy) {
+        // Before the sessions have to be verified, so that none of them is by the former keys.
+        for issuer in state.withLock({ $0.issuers })
+        where zip(policy.verifier.issuers, policy.sources).contains(where: { issuer.serve($1, of: $0.name) }) { issuer.refresh() }
         let replaced = state.withLock { state in
             let former = state.issuers
             state.issuers = Self.issuers(of: policy, environment, logger, reusing: former)
@@ -61,7 +64,7 @@ final class AccessControl: Sendable {
         for issuer in replaced { issuer.end() }
     }
 
-    /// Keys that were fetched stay with their issuer.
+    /// The fetched keys of an issuer stay in use until they are fetched again.
     private static func issuers(
         of policy: AccessPolicy, _ environment: ServerEnvironment, _ logger: Logger, reusing former: [IssuerKeys] = []
     ) -> [IssuerKeys] {

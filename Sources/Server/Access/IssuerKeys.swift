@@ -57,6 +57,14 @@ final class IssuerKeys: Sendable {
         return state.withLock { $0.cache.usable(at: now()) }
     }
 
+    /// Fetches the keys again, since an operator may want withdrawn ones to be refused. Requests wait for it as they do for
+    /// the first fetch; if it fails, the former keys stay in use.
+    func refresh() {
+        guard case .url = source else { return }
+        let now = now()
+        perform(state.withLock { $0.cache.refresh(at: now) })
+    }
+
     /// Notes that a token's signature did not match, so that keys that were replaced under their `kid`, or without one, are
     /// fetched. The token is refused meanwhile.
     func noteBadSignature() {

@@ -2,7 +2,8 @@
 ///
 /// A value without effects: each function takes the time and returns the actions that a shell performs. Times are
 /// milliseconds of a clock that never goes back. All fetches are at least ``cooldown`` apart, so that tokens with
-/// unknown keys cause no more. A failed fetch or a miss removes no key.
+/// unknown keys cause no more; that of ``refresh(at:)``, which an operator causes, begins at once. A failed fetch or a miss
+/// removes no key.
 package struct KeySetCache: Sendable {
     /// The least time between the starts of two fetches.
     package static let cooldown: Int64 = 10_000
@@ -45,11 +46,14 @@ package struct KeySetCache: Sendable {
         let keys: KeySet
         let fetched: Int64
         let age: Int64
+        /// Whether an operator has asked for another fetch, before the age ends.
+        var isOutdated = false
 
-        var freshUntil: Int64 { fetched + age }
+        private var ageEnd: Int64 { fetched + age }
+        var freshUntil: Int64 { isOutdated ? .min : ageEnd }
         /// Before they are stale, so that no request waits if the issuer answers.
         var refreshFrom: Int64 { fetched + age / 4 * 3 }
-        var usableUntil: Int64 { freshUntil + staleIfError }
+        var usableUntil: Int64 { ageEnd + staleIfError }
     }
 
     private var held: Held?
@@ -66,8 +70,11 @@ package struct KeySetCache: Sendable {
     /// When the held keys were fetched, for a metric.
     package var fetched: Int64? { held?.fetched }
 
-    /// The keys that there are, fresh or not; `nil` if there are none, or if they are too old.
-    package func usable(at now: Int64) -> KeySet? { held.flatMap { now < $0.usableUntil ? $0.keys : nil } }
+    /// The keys that there are, fresh or not; `nil` if there are none, if they are too old, or while they are fetched again
+    /// for an operator.
+    package func usable(at now: Int64) -> KeySet? {
+        held.flatMap { now < $0.usableUntil && !($0.isOutdated && fetch != nil) ? $0.keys : nil }
+    }
 
     /// When ``tick(at:)`` has to be called next; `nil` while nothing is due.
     package var nextTick: Int64? {
@@ -112,6 +119,16 @@ package struct KeySetCache: Sendable {
         let due = waiting.prefix { $0.deadline <= now }
         waiting.removeFirst(due.count)
         return due.map { decide($0, at: now) }
+    }
+
+    /// An operator has asked for the present keys: the issuer may have withdrawn some. Fetches them at once, if there are
+    /// any, and requests wait for it as if there were none. If it fails, the held keys stay in use.
+    package mutating func refresh(at now: Int64) -> [Action] {
+        guard held != nil || fetch != nil else { return [] }
+        held?.isOutdated = true
+        // The result of one that has begun earlier may be of earlier keys.
+        (fetch, lastStart) = (nil, nil)
+        return startFetch(at: now)
     }
 
     /// A signature did not match these keys: the issuer may have another key under the same `kid`, or without one. Starts a

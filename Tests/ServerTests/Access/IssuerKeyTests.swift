@@ -48,6 +48,29 @@ import Testing
         }
     }
 
+    @Test("After a reload a key that the issuer has withdrawn is refused, and the former keys stay if it cannot be reached")
+    func withdrawnKey() async throws {
+        let issuer = ScriptedIssuer(.keys([.es256, .edDSA], ids: ["k1", "k2"]))
+        let configuration = try TokenServer.configuration(.url("https://id.example.org/jwks"), by: issuer.fetch)
+        try await TokenServer.with(configuration) { (server: TokenServer) async throws in
+            // Given tokens that are in use
+            let (first, second) = (server.field(.es256, id: "k1"), server.field(.edDSA, id: "k2"))
+            #expect(try await [server.status(first), server.status(second)] == [404, 404])
+            // When the issuer cannot be reached
+            issuer.set(.failure)
+            try server.server.test.server.reload(configuration)
+            // Then
+            #expect(issuer.count == 2)
+            #expect(try await [server.status(first), server.status(second)] == [404, 404])
+            // When it has withdrawn a key
+            issuer.set(.keys([.edDSA], ids: ["k2"]))
+            try server.server.test.server.reload(configuration)
+            // Then
+            #expect(try await [server.status(first), server.status(second)] == [401, 404])
+            #expect(issuer.count == 3)
+        }
+    }
+
     @Test("An issuer that cannot be reached is the server's fault until its keys are known, and none after")
     func down() async throws {
         let issuer = ScriptedIssuer(.failure)

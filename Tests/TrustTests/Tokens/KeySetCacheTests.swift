@@ -66,6 +66,47 @@ struct KeySetCacheTests {
         #expect(known == ["answer 2 with old"], "no request waits for it")
     }
 
+    @Test mutating func anOperatorHasTheKeysFetchedAtOnceAndRequestsWaitForThem() {
+        // Given keys that are fresh, and a fetch within the cooldown
+        let none = cache.refresh(at: 0).map(Self.text)
+        #expect(none == [], "keys that no token has needed are not fetched")
+        _ = need(1, "old", at: 0)
+        _ = fetched(new, 1, at: 100)
+        // When
+        let begun = cache.refresh(at: 200).map(Self.text)
+        let waiting = need(2, "new", at: 201)
+        // Then a request waits, and a withdrawn key is refused
+        #expect(begun == ["fetch 2"] && waiting == [] && cache.usable(at: 202) == nil)
+        let end = fetched(old, 2, at: 300)
+        #expect(end == ["refuse 2: unknownKey"] && cache.usable(at: 301) != nil)
+        let fresh = need(3, "old", at: 302)
+        #expect(fresh == ["answer 3 with old"])
+    }
+
+    @Test mutating func theKeysStayInUseIfTheFetchForAnOperatorFails() {
+        _ = need(1, "old", at: 0)
+        _ = fetched(old, maxAge: 60_000, 1, at: 0)
+        _ = cache.refresh(at: 1)
+        _ = need(2, "old", at: 2)
+        let failed = failed(2, at: 500)
+        #expect(failed == ["answer 2 with old"] && cache.usable(at: 501) != nil)
+        // And are fetched again after the cooldown, and used for a day after their age
+        let during = [need(3, "old", at: 10_000), need(4, "old", at: 10_001)]
+        #expect(during == [["answer 3 with old"], ["fetch 3"]])
+        let last = self.failed(3, at: 60_000 + KeySetCache.staleIfError)
+        #expect(last == ["refuse 4: unavailable"])
+    }
+
+    @Test mutating func theResultOfAFetchBeforeTheOperatorsIsNotTaken() {
+        _ = need(1, "old", at: 0)
+        let begun = cache.refresh(at: 1).map(Self.text)
+        #expect(begun == ["fetch 2"])
+        let early = fetched(new, 1, at: 2)
+        #expect(early == [])
+        let end = fetched(old, 2, at: 3)
+        #expect(end == ["answer 1 with old"])
+    }
+
     @Test mutating func aRequestWaitsAtMost2Seconds() {
         _ = need(1, "old", at: 0)
         #expect(cache.nextTick == 2_000)
