@@ -21,12 +21,14 @@ struct Revoke: AsyncParsableCommand {
               freshet revoke --token-file operator.key --list
             """)
 
-    @Option(help: ArgumentHelp("The identity provider of the tokens: their 'iss'.", valueName: "issuer")) var issuer: String?
+    @Option(help: ArgumentHelp("The identity provider of the tokens: their 'iss', and one of the server's issuers.", valueName: "issuer"))
+    var issuer: String?
     @Option(help: ArgumentHelp("The user of the tokens: their 'sub'.", valueName: "subject")) var subject: String?
     @Option(help: ArgumentHelp("One token: its 'jti'.", valueName: "id")) var jti: String?
     @Option(
         help: ArgumentHelp(
-            "Only tokens that were issued before this time, such as 2026-11-25T12:00:00Z. (default: now, for a subject)", valueName: "time")
+            "Only tokens that were issued before this time, at most an hour ahead, such as 2026-11-25T12:00:00Z. (default: now, for a subject)",
+            valueName: "time")
     )
     var issuedBefore: String?
     @Option(

@@ -45,6 +45,9 @@ final class AccessControl: Sendable {
     /// The hosts and origins of requests.
     var rules: AccessRules { state.withLock { $0.policy.rules } }
 
+    /// The names of the issuers whose tokens are accepted.
+    var issuers: [String] { state.withLock { $0.policy.verifier.issuers.map(\.name) } }
+
     /// Takes another policy. Each session is verified by it, and by keys that are fetched again, before it is used again.
     func set(_ policy: AccessPolicy) {
         // Before the sessions have to be verified, so that none of them is by the former keys.

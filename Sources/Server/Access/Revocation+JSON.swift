@@ -7,14 +7,17 @@ struct RevocationRequest: Sendable {
     static let longestIssuer = 1_024
     /// The longest `subject` and `jti`, in bytes: as of tokens.
     static let longestName = 128
-    /// How far ahead `issuedBefore` may be: a year, in milliseconds.
-    static let furthest: Int64 = 31_536_000_000
+    /// How far ahead `issuedBefore` may be, for issuers whose clock is: an hour, in milliseconds. Tokens that are issued until
+    /// then are revoked too.
+    static let furthest: Int64 = 3_600_000
 
     let revocation: Revocation
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameters:
+    ///   - issuers: those of the configuration. Another one has no tokens, and is most likely misspelt.
+    ///   - now: milliseconds since 1970.
     /// - Throws: `invalid-request` with the member that is wrong.
-    init(json: [UInt8], now: Int64) throws {
+    init(json: [UInt8], issuers: [String], now: Int64) throws {
         var (issuer, subject, tokenID, issuedBefore): (String?, String?, String?, Int64?) = (nil, nil, nil, nil)
         var margin: Int64 = 0
         var reader = JSONReader(json, profile: .interoperable)
@@ -34,7 +37,11 @@ struct RevocationRequest: Sendable {
         }
         try reader.end()
         if let issuedBefore, !(1...now + Self.furthest).contains(issuedBefore) {
-            throw Problem(.invalidRequest, "'issuedBefore' is \(issuedBefore): it takes milliseconds since 1970, at most a year from now.")
+            throw Problem(.invalidRequest, "'issuedBefore' is \(issuedBefore): it takes milliseconds since 1970, at most an hour from now.")
+        }
+        if let issuer, !issuers.contains(where: { ByteIdentity.areEqual($0, issuer) }) {
+            let known = issuers.isEmpty ? "none" : issuers.prefix(16).map { "'\($0.shortened)'" }.joined(separator: ", ")
+            throw Problem(.invalidRequest, "'issuer' is '\(issuer.shortened)', and the configuration has \(known).")
         }
         guard (0...Revocation.maximumMargin / 1_000).contains(margin) else {
             throw Problem(.invalidRequest, "'margin' is \(margin): it takes 0 to \(Revocation.maximumMargin / 1_000) seconds.")

@@ -27,7 +27,8 @@ extension ServerCore {
     @Sendable func makeRevocation(_ context: RequestContext) throws {
         try context.requireJSON()
         let access = try requireAccess()
-        let request = try RevocationRequest(json: context.request.body, now: environment.wallMilliseconds())
+        let request = try RevocationRequest(
+            json: context.request.body, issuers: access.issuers, now: environment.wallMilliseconds())
         do throws(RevocationError) {
             try revoke(request.revocation, access, unless: context.sessionProblem) { result in
                 do { try result.get() } catch { return context.fail(error) }

@@ -16,6 +16,13 @@ import Testing
             expires: .max, rights: .all)
     }
 
+    /// A policy's issuers, whose keys no test needs.
+    private func take(issuer: String, _ configuration: inout RecordServerConfiguration) {
+        configuration.verifier = TokenVerifier(
+            issuers: [Issuer(name: issuer, audience: "freshet", algorithms: [.es256])], roles: [:])
+        configuration.keySources = [.fixed(KeySet([]))]
+    }
+
     @Test("An administrator revokes a subject's tokens, one token or an issuer's, and they stay revoked after a restart")
     func restart() async throws {
         // Given
@@ -25,6 +32,7 @@ import Testing
         let administrator = ("Authorization", "Bearer \(made.token)")
         var configuration = RecordServerConfiguration(directory: path)
         configuration.requiresKeys = true
+        take(issuer: "https://id", &configuration)
         let now = clock.wall
         func list(_ server: TestServer) async throws -> String {
             let reply = try await server.request("GET", "/admin/revocations", [administrator])
@@ -68,16 +76,30 @@ import Testing
             "{}", "[]", #"{"subject":"u7"}"#, #"{"issuer":"i"}"#, #"{"jti":"t","subject":"u7"}"#, #"{"jti":"t","issuedBefore":1}"#,
             #"{"jti":""}"#, #"{"jti":"t","margin":3601}"#, #"{"jti":"t","margin":-1}"#, #"{"issuer":"a|b","subject":"c"}"#,
             #"{"issuer":"i","issuedBefore":0}"#,
-            #"{"issuer":"i","issuedBefore":9223372036854775807}"#, #"{"jti":"a\u0000b"}"#, #"{"key":"aaaaaaaaaa"}"#,
+            #"{"issuer":"i","issuedBefore":9223372036854775807}"#, #"{"issuer":"i","issuedBefore":1800003600001}"#, #"{"jti":"a\u0000b"}"#,
+            #"{"key":"aaaaaaaaaa"}"#,
         ])
     func invalid(_ body: String) async throws {
-        try await AccessServer.with { server in
+        try await AccessServer.with({ take(issuer: "i", &$0) }, environment: clock.environment) { server in
             let administrator = try server.key("[]", isAdmin: true).field
             // When
             let reply = try await server.post("/admin/revocations", administrator, body)
             // Then
             #expect(reply.status == 400)
             #expect(server.test.server.core?.access?.revocations.isEmpty == true)
+        }
+    }
+
+    @Test("A time may be an hour ahead, and an issuer that the configuration does not have is refused with those that it has")
+    func issuers() async throws {
+        try await AccessServer.with({ take(issuer: "https://id", &$0) }, environment: clock.environment) { server in
+            let administrator = try server.key("[]", isAdmin: true).field
+            for target in [#""subject":"u7""#, #""issuedBefore":5"#] {
+                let refused = try await server.post("/admin/revocations", administrator, #"{"issuer":"https://id/",\#(target)}"#)
+                #expect(refused.status == 400 && refused.problem?.detail.contains("the configuration has 'https://id'") == true)
+            }
+            let ahead = #"{"issuer":"https://id","issuedBefore":\#(clock.wall + 3_600_000)}"#
+            #expect(try await server.post("/admin/revocations", administrator, ahead).status == 201)
         }
     }
 
