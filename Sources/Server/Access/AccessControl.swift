@@ -32,11 +32,14 @@ final class AccessControl: Sendable {
         limits = AccessLimits(policy.quotas, environment: environment)
         self.environment = environment
         self.logger = logger
-        day = Atomic(Timestamp(milliseconds: environment.wallMilliseconds()).day)
-        state = Mutex(AccessState(policy, Self.issuers(of: policy, environment, logger), rows))
+        let now = Self.now(environment)
+        day = Atomic(Timestamp(milliseconds: now.wall).day)
+        state = Mutex(AccessState(policy, Self.issuers(of: policy, environment, logger), rows, at: now))
     }
 
-    private var now: TimeReading {
+    private var now: TimeReading { Self.now(environment) }
+
+    private static func now(_ environment: ServerEnvironment) -> TimeReading {
         TimeReading(wall: environment.wallMilliseconds(), monotonic: environment.monotonicNanoseconds() / 1_000_000)
     }
 
@@ -108,7 +111,8 @@ final class AccessControl: Sendable {
     ///
     /// - Returns: whether sessions may have ended by it.
     func take(_ changes: AccessChanges) -> Bool {
-        guard state.withLock({ $0.take(changes) }) else { return false }
+        let now = now
+        guard state.withLock({ $0.take(changes, at: now) }) else { return false }
         generation.add(1, ordering: .releasing)
         return true
     }
@@ -123,8 +127,9 @@ final class AccessControl: Sendable {
 
     /// Ends sessions from now on. Each session is checked again before it is used.
     func revoke(_ revocation: Revocation) throws(RevocationError) {
+        let now = now
         let result = state.withLock { state in
-            Result { () throws(RevocationError) in try state.revocations.add(revocation) }
+            Result { () throws(RevocationError) in try state.revocations.add(revocation, at: now) }
         }
         _ = try result.get()
         generation.add(1, ordering: .releasing)
@@ -133,14 +138,16 @@ final class AccessControl: Sendable {
     /// Whether the margin of a revocation or the overlap of a replaced secret has ended since the last call, so that waits
     /// have to end. To be called some times a second.
     func takeEndedGracePeriods() -> Bool {
-        let now = now.wall
+        let now = now
         return state.withLock { $0.takeEndedGracePeriods(at: now) }
     }
 
-    /// Removes the revocations whose tokens have all expired, and returns them.
+    /// Removes the revocations whose tokens have all expired, and returns them. Removes none after a jump of the wall clock.
     func removeExpiredRevocations() -> [Revocation] {
-        let now = now.wall
-        return state.withLock { $0.revocations.removeExpired(longest: Revocation.retention, at: now) }
+        let now = now
+        if let removed = state.withLock({ $0.removeExpiredRevocations(at: now) }) { return removed }
+        logger.warning("the wall clock has jumped ahead by more than an hour: no revocation is removed until the next compaction")
+        return []
     }
 
     // MARK: Uses of keys

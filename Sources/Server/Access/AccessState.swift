@@ -12,12 +12,14 @@ struct AccessState: Sendable {
     var classes = RightsClasses()
     /// That of the rows.
     private(set) var version: AccessVersion
+    /// The time of the last call of ``removeExpiredRevocations(at:)``.
+    private var lastRemoval: TimeReading
 
     /// - Parameter rows: all rows of the store.
-    init(_ policy: AccessPolicy, _ issuers: [IssuerKeys], _ rows: AccessChanges) {
-        (self.policy, self.issuers, version) = (policy, issuers, rows.version)
+    init(_ policy: AccessPolicy, _ issuers: [IssuerKeys], _ rows: AccessChanges, at now: TimeReading) {
+        (self.policy, self.issuers, version, lastRemoval) = (policy, issuers, rows.version, now)
         keys = KeyTable(rows.rows)
-        takeRevocations(rows.rows)
+        takeRevocations(rows.rows, at: now)
     }
 
     /// Takes changes of the rows, unless it has them already or lacks earlier ones. Sessions are checked again before they are
@@ -27,7 +29,7 @@ struct AccessState: Sendable {
     /// stored is in force already.
     ///
     /// - Returns: whether anything has changed that sessions depend on.
-    mutating func take(_ changes: AccessChanges) -> Bool {
+    mutating func take(_ changes: AccessChanges, at now: TimeReading) -> Bool {
         guard changes.version > version, changes.base.map({ $0.history == version.history && $0 <= version }) ?? true else { return false }
         version = changes.version
         let generation = revocations.generation
@@ -37,7 +39,7 @@ struct AccessState: Sendable {
         } else if keys.take(changes) {
             keysChanged()
         }
-        takeRevocations(changes.rows)
+        takeRevocations(changes.rows, at: now)
         return revocations.generation != generation
     }
 
@@ -46,12 +48,21 @@ struct AccessState: Sendable {
         revocations.requireVerificationOfKeys()
     }
 
-    private mutating func takeRevocations(_ rows: [AccessRow]) {
+    private mutating func takeRevocations(_ rows: [AccessRow], at now: TimeReading) {
         for row in rows where row.kind == .revocation {
             guard let revocation = Revocation(row), revocations.revocation(of: revocation.target) != revocation else { continue }
             // There are as many as there may be: the list refuses more, and so did the server that stored them.
-            _ = try? revocations.add(revocation)
+            _ = try? revocations.add(revocation, at: now)
         }
+    }
+
+    /// Removes the revocations whose tokens have all expired, and returns them; `nil` if the wall clock has gone ahead of the
+    /// monotonic one by more than an hour since the last call. It may be set back again, and the tokens be valid then.
+    mutating func removeExpiredRevocations(at now: TimeReading) -> [Revocation]? {
+        let (wall, monotonic) = (now.wall - lastRemoval.wall, now.monotonic - lastRemoval.monotonic)
+        lastRemoval = now
+        guard wall - monotonic <= 3_600_000 else { return nil }
+        return revocations.removeExpired(longest: Revocation.retention, at: now.wall)
     }
 
     // MARK: Sessions
@@ -77,9 +88,9 @@ struct AccessState: Sendable {
     }
 
     /// Whether a grace period has ended since the last call: the margin of a revocation, or the overlap of a replaced secret.
-    mutating func takeEndedGracePeriods(at now: Int64) -> Bool {
+    mutating func takeEndedGracePeriods(at now: TimeReading) -> Bool {
         let hasMargin = revocations.takeEndedMargins(at: now)
-        return keys.takeEndedOverlaps(at: now) || hasMargin
+        return keys.takeEndedOverlaps(at: now.wall) || hasMargin
     }
 
     /// The rows of the last uses that are not stored yet, each once; at most 1,000.

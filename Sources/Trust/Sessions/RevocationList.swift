@@ -26,6 +26,11 @@ package struct RevocationList: Sendable {
         let revocation: Revocation
         /// The list's generation since the revocation was added.
         let generation: UInt64
+        /// The end of the margin by the monotonic clock, as far as the wall clock was right when the revocation was added.
+        let monotonicWaitsEnd: Int64
+
+        /// Whether waits may continue: a clock that is set back does not prolong the margin, and one that is set forward ends it.
+        func keepsWaits(at now: TimeReading) -> Bool { now.wall < revocation.waitsEnd && now.monotonic < monotonicWaitsEnd }
     }
 
     private var entries: [Name: Entry] = [:]
@@ -37,8 +42,8 @@ package struct RevocationList: Sendable {
     private var oldestComparable: UInt64 = 0
     /// The same for sessions of keys.
     private var oldestComparableKey: UInt64 = 0
-    /// The earliest end of a margin that ``takeEndedMargins(at:)`` has not reported, in milliseconds since 1970.
-    private var nextMarginEnd: Int64?
+    /// The earliest ends of margins by both clocks that ``takeEndedMargins(at:)`` has not reported.
+    private var nextMarginEnd: TimeReading?
 
     package init() {}
 
@@ -53,7 +58,7 @@ package struct RevocationList: Sendable {
     /// Adds a revocation, or extends the one of the same target. O(1).
     /// - Returns: the row to store, which replaces one with the same target.
     /// - Throws: ``RevocationError/full`` at the limit.
-    @discardableResult package mutating func add(_ revocation: Revocation) throws(RevocationError) -> Revocation {
+    @discardableResult package mutating func add(_ revocation: Revocation, at now: TimeReading) throws(RevocationError) -> Revocation {
         let name = Name(revocation.target)
         let known = entries[name]?.revocation
         guard known != nil || entries.count < Self.maximumCount else { throw .full }
@@ -61,9 +66,16 @@ package struct RevocationList: Sendable {
             revocation.target, issuedBefore: max(revocation.issuedBefore, known?.issuedBefore ?? .min),
             created: max(revocation.created, known?.created ?? .min), margin: revocation.margin)
         generation += 1
-        entries[name] = Entry(revocation: merged, generation: generation)
-        if merged.margin > 0 { nextMarginEnd = min(nextMarginEnd ?? .max, merged.waitsEnd) }
+        // The time of a stored revocation is that of another clock, or of one that was set since.
+        let left = min(max(0, merged.waitsEnd - now.wall), merged.margin)
+        entries[name] = Entry(revocation: merged, generation: generation, monotonicWaitsEnd: now.monotonic + left)
+        if merged.margin > 0 { noteMarginEnd(wall: merged.waitsEnd, monotonic: now.monotonic + left) }
         return merged
+    }
+
+    private mutating func noteMarginEnd(wall: Int64, monotonic: Int64) {
+        nextMarginEnd = TimeReading(
+            wall: min(nextMarginEnd?.wall ?? .max, wall), monotonic: min(nextMarginEnd?.monotonic ?? .max, monotonic))
     }
 
     /// Has each credential verified again before its session is used: the configuration was read again. Call it after the
@@ -85,39 +97,42 @@ package struct RevocationList: Sendable {
     }
 
     /// The revocation that ends a session; `nil` if there is none. O(1).
-    package func revocation(of session: Session) -> Revocation? { revocations(of: session).first }
+    package func revocation(of session: Session) -> Revocation? { entries(of: session).first?.revocation }
 
-    private func revocations(of session: Session) -> [Revocation] {
-        let ofKey = session.key.flatMap { entries[.key($0)]?.revocation }
+    private func entries(of session: Session) -> [Entry] {
+        let ofKey = session.key.flatMap { entries[.key($0)] }
         return (ofKey.map { [$0] } ?? [])
-            + revocations(
+            + entries(
                 ofTokenWith: session.tokenID, principal: session.principal, issuer: session.issuer, issuedAt: session.issuedAt)
     }
 
     /// Whether the waits of a revoked session may continue, since the margin of its revocation has not ended. O(1).
     package func keepsWaits(of session: Session, at now: TimeReading) -> Bool {
         guard !session.isExpired(at: now) else { return false }
-        let found = revocations(of: session)
+        let found = entries(of: session)
         // One without a margin ends the waits, whichever margin another has.
-        return !found.isEmpty && found.allSatisfy { now.wall < $0.waitsEnd }
+        return !found.isEmpty && found.allSatisfy { $0.keepsWaits(at: now) }
     }
 
     /// Whether a margin has ended since the last call, so that waits have to be looked at. O(1), and O(n) if one has.
-    package mutating func takeEndedMargins(at now: Int64) -> Bool {
-        guard let end = nextMarginEnd, end <= now else { return false }
-        nextMarginEnd = entries.values.lazy.filter { $0.revocation.margin > 0 }.map(\.revocation.waitsEnd).filter { $0 > now }.min()
+    package mutating func takeEndedMargins(at now: TimeReading) -> Bool {
+        guard let end = nextMarginEnd, end.wall <= now.wall || end.monotonic <= now.monotonic else { return false }
+        nextMarginEnd = nil
+        for entry in entries.values where entry.revocation.margin > 0 && entry.keepsWaits(at: now) {
+            noteMarginEnd(wall: entry.revocation.waitsEnd, monotonic: entry.monotonicWaitsEnd)
+        }
         return true
     }
 
     /// The revocation that ends a verified token; `nil` if there is none. O(1).
     package func revocation(of token: VerifiedToken) -> Revocation? {
-        revocations(ofTokenWith: token.tokenID, principal: token.principal, issuer: token.issuer, issuedAt: token.issuedAt).first
+        entries(ofTokenWith: token.tokenID, principal: token.principal, issuer: token.issuer, issuedAt: token.issuedAt).first?.revocation
     }
 
-    private func revocations(ofTokenWith id: String?, principal: Principal, issuer: String?, issuedAt: Int64) -> [Revocation] {
-        let byID = id.flatMap { entries[.token(ByteIdentity.Name(text: $0))]?.revocation }
+    private func entries(ofTokenWith id: String?, principal: Principal, issuer: String?, issuedAt: Int64) -> [Entry] {
+        let byID = id.flatMap { entries[.token(ByteIdentity.Name(text: $0))] }
         let byTime = [entries[.principal(principal)], issuer.flatMap { entries[.issuer(ByteIdentity.Name(text: $0))] }]
-        return (byID.map { [$0] } ?? []) + byTime.compactMap { $0?.revocation }.filter { issuedAt < $0.issuedBefore }
+        return (byID.map { [$0] } ?? []) + byTime.compactMap(\.self).filter { issuedAt < $0.revocation.issuedBefore }
     }
 
     /// Removes the revocations whose tokens have all expired, and returns them, so that their rows are deleted. O(n).

@@ -273,6 +273,29 @@ import Testing
         #expect(try store.accessRows().map(\.name) == ["token:late"])
     }
 
+    @Test("A wall clock that is ahead for a while removes no revocation")
+    func wrongClock() async throws {
+        try await AccessServer.with(environment: clock.environment) { server in
+            // Given
+            let core = try #require(server.test.server.core)
+            let access = try #require(core.access)
+            try access.revoke(Revocation(.token("t"), issuedBefore: clock.wall, created: clock.wall))
+            // When the clock is 32 days ahead at one compaction
+            let days: Int64 = 32 * 86_400_000
+            clock.set(wallForwardBy: days)
+            core.removeExpiredRevocations()
+            clock.set(wallForwardBy: -days)
+            core.removeExpiredRevocations()
+            // Then
+            #expect(access.revocations.count == 1)
+            // When as many days pass
+            clock.advance(days)
+            core.removeExpiredRevocations()
+            // Then
+            #expect(access.revocations.isEmpty)
+        }
+    }
+
     @Test("A damaged row has no effect", arguments: ["", "{", #"{"issuedBefore":-1}"#, #"{"created":9223372036854775807}"#, "[]"])
     func damagedRow(_ text: String) {
         let rows = ["token:a", "other:a", "a", ":"].map { AccessRow(.revocation, name: $0, value: Array(text.utf8)) }

@@ -91,7 +91,8 @@ struct RequestFlowTests {
             try status(token, .write, "carts/u7/1"), try status(token, .write, "carts/u8/1"), try status(token, .invalidate, "carts/u7/1"),
         ]
         try revocations.add(
-            Revocation(.principal(Principal(issuer: "https://id.example.org", subject: "u7")), issuedBefore: now.wall, created: now.wall))
+            Revocation(.principal(Principal(issuer: "https://id.example.org", subject: "u7")), issuedBefore: now.wall, created: now.wall),
+            at: now)
         let after = [try status(token, .write, "carts/u7/1"), try status(token, .write, "carts/u7/1")]
         // Then
         #expect(before == [200, 403, 403] && after == [401, 401])

@@ -8,7 +8,8 @@ struct RevocationTests {
     private var fixture = SessionFixture()
 
     private mutating func revoke(_ target: Revocation.Target, issuedBefore: Int64 = 1_000_000, margin: Int64 = 0) throws {
-        try fixture.revocations.add(Revocation(target, issuedBefore: issuedBefore, created: fixture.now.wall, margin: margin))
+        try fixture.revocations.add(
+            Revocation(target, issuedBefore: issuedBefore, created: fixture.now.wall, margin: margin), at: fixture.now)
     }
 
     @Test mutating func exactlyTheSessionsOfThePrincipalEnd() throws {
@@ -64,7 +65,7 @@ struct RevocationTests {
         // Then
         #expect(fixture.revocations.revocation(of: session)?.waitsEnd == 1_000_000)
         var other = RevocationList()
-        try other.add(Revocation(.principal(session.principal), issuedBefore: 6, created: 6))
+        try other.add(Revocation(.principal(session.principal), issuedBefore: 6, created: 6), at: fixture.now)
         #expect(other.revocation(of: session) != nil)
     }
 
@@ -83,6 +84,37 @@ struct RevocationTests {
         // When all tokens of the issuer are revoked at once
         try revoke(.issuer("id"))
         // Then
+        #expect(!fixture.revocations.keepsWaits(of: session, at: fixture.now))
+    }
+
+    @Test mutating func aMarginEndsByEitherClock() throws {
+        // Given waits that may continue for 30 s
+        let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
+        let (wall, monotonic) = (fixture.now.wall, fixture.now.monotonic)
+        try revoke(.principal(session.principal), margin: 30_000)
+        // When the wall clock is set back by an hour
+        let before = TimeReading(wall: wall - 3_570_001, monotonic: monotonic + 29_999)
+        let early = fixture.revocations.takeEndedMargins(at: before)
+        #expect(fixture.revocations.keepsWaits(of: session, at: before) && !early)
+        // Then they end with the margin, and once
+        let end = TimeReading(wall: wall - 3_570_000, monotonic: monotonic + 30_000)
+        #expect(!fixture.revocations.keepsWaits(of: session, at: end))
+        let ended = [fixture.revocations.takeEndedMargins(at: end), fixture.revocations.takeEndedMargins(at: end)]
+        #expect(ended == [true, false])
+        // And a clock that is set forward ends them
+        #expect(!fixture.revocations.keepsWaits(of: session, at: TimeReading(wall: wall + 30_000, monotonic: monotonic)))
+    }
+
+    @Test mutating func aStoredMarginIsNoLongerThanItIsWhateverTheClock() throws {
+        // Given a revocation of a server whose clock is an hour ahead
+        let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
+        let created = fixture.now.wall + 3_600_000
+        try fixture.revocations.add(
+            Revocation(.principal(session.principal), issuedBefore: created, created: created, margin: 30_000), at: fixture.now)
+        // Then
+        fixture.pass(29_999)
+        #expect(fixture.revocations.keepsWaits(of: session, at: fixture.now))
+        fixture.pass(1)
         #expect(!fixture.revocations.keepsWaits(of: session, at: fixture.now))
     }
 

@@ -128,7 +128,7 @@ struct SessionTableTests {
     @Test mutating func aCurrentSessionNeedsNoTable() throws {
         let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
         #expect(session.isCurrent(fixture.revocations, at: fixture.now))
-        try fixture.revocations.add(Revocation(.token("t"), issuedBefore: 0, created: 0))
+        try fixture.revocations.add(Revocation(.token("t"), issuedBefore: 0, created: 0), at: fixture.now)
         #expect(!session.isCurrent(fixture.revocations, at: fixture.now))
         #expect(!session.isCurrent(RevocationList(), at: TimeReading(wall: 2_000_000, monotonic: 50_000)))
     }
