@@ -6,12 +6,13 @@ struct AuditFile: Sendable {
     let path: String
     private var descriptor: Int32
     /// Whether the file ends within a line that could not be written to its end.
-    private var hasPartialLine = false
+    private var hasPartialLine: Bool
 
     /// Opens the file, and makes it with mode 0600 if it is not there.
     init(_ path: String) throws(SystemFailure) {
         self.path = path
         descriptor = try Self.open(path)
+        hasPartialLine = Self.hasPartialLine(path)
     }
 
     private static func open(_ path: String) throws(SystemFailure) -> Int32 {
@@ -20,11 +21,22 @@ struct AuditFile: Sendable {
         return descriptor
     }
 
+    /// Whether the last byte of a regular file is no line feed, as a full disk or a crash leaves it.
+    private static func hasPartialLine(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return false }
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        defer { if descriptor >= 0 { Glibc.close(descriptor) } }
+        var last: UInt8 = 0
+        // An empty line harms no reader, and a line that continues another one is lost.
+        return descriptor < 0 || pread(descriptor, &last, 1, status.st_size - 1) != 1 || last != UInt8(ascii: "\n")
+    }
+
     /// Opens the path again, for example after the file was renamed; keeps the present file if that fails.
     mutating func reopen() throws(SystemFailure) {
         let other = try Self.open(path)
         Glibc.close(descriptor)
-        (descriptor, hasPartialLine) = (other, false)
+        (descriptor, hasPartialLine) = (other, Self.hasPartialLine(path))
     }
 
     /// Writes a line. If only a part of it can be written, the next line begins with a line feed.

@@ -25,6 +25,25 @@ import Testing
         }
     }
 
+    @Test("A line that was cut off before a restart, or before the file is opened again, ends before the next one")
+    func partialLineOfAnEarlierProcess() throws {
+        let folder = TemporaryDirectory()
+        let path = folder.file("audit")
+        // Given a file that ends within a line
+        folder.write(Array("a\n{\"time".utf8), to: "audit")
+        var file = try AuditFile(path)
+        try file.write(Array("b\n".utf8))
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "a\n{\"time\nb\n")
+        // When another one takes its place
+        folder.remove("audit")
+        folder.write(Array("c".utf8), to: "audit")
+        try file.reopen()
+        for line in ["d\n", "e\n"] { try file.write(Array(line.utf8)) }
+        file.close()
+        // Then
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "c\nd\ne\n")
+    }
+
     @Test("An existing file keeps its lines and its mode")
     func append() throws {
         let folder = TemporaryDirectory()
