@@ -258,7 +258,7 @@ let package = Package(
         .testTarget(
             name: "HTTPCacheTests", dependencies: ["FreshetCache", "FreshetHTTPCache", "FreshetPlatform", "FreshetTestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "SocketHTTPTests", dependencies: ["FreshetSocketHTTP"], swiftSettings: strict),
+        .testTarget(name: "SocketHTTPTests", dependencies: ["CFreshetLinux", "FreshetSocketHTTP"], swiftSettings: strict),
         .testTarget(
             name: "TLSTests",
             dependencies: [

@@ -33,8 +33,9 @@ extension ServerCore {
     /// - Parameter request: `nil` for a repeated poll.
     func noteDenial(_ error: any Error, to session: AccessSession?, of endpoint: Endpoint, in namespace: Namespace?, _ request: Request?) {
         guard let denial = Denial(error) else { return }
-        let (principal, address) = (session?.auditName, request?.remoteAddress ?? "")
-        audit.noteDenial(DenialLog.Group(denial.event, of: principal ?? address, reason: denial.reason)) {
+        let principal = session?.auditName
+        let client = principal ?? request?.subscriberAddress ?? ""
+        audit.noteDenial(DenialLog.Group(denial.event, of: client, reason: denial.reason)) {
             var record = audit.event(denial.event, detail: denial.detail)
             record.principal = principal
             if denial.event == .tokenRefused { record.key = request?.refusedKey?.text }

@@ -40,6 +40,9 @@ public struct Request: Sendable {
     /// The client's address without its port: `127.0.0.1`, `::1`. Behind a proxy it is the proxy's.
     public var remoteAddress: String { peer.text }
 
+    /// The address of one client: an IPv4 address, or that of an IPv6 network of 64 bits, such as `2001:db8::`.
+    package var subscriberAddress: String { peer.subscriber.text }
+
     /// The index of the listener that has accepted the request's connection: 0 is that of the configuration's host and port.
     package var listener: Int { Int(listenerIndex) }
 

@@ -33,6 +33,14 @@ struct PeerAddress: Sendable, Equatable {
         }
     }
 
+    /// The address without the part that a client may choose, as ``IPAddress/subscriber``.
+    var subscriber: PeerAddress {
+        guard let number, !number.isVersion4, Int32(family) == AF_INET6 else { return self }
+        var network = self
+        network.low = 0
+        return network
+    }
+
     /// `127.0.0.1` or `::1`; empty where there is none.
     var text: String {
         var address = (high, low)

@@ -14,7 +14,7 @@ package struct DenialLog: Sendable {
     /// What the refusals of a group have in common.
     package struct Group: Hashable, Sendable {
         package let event: AuditEvent
-        /// The client: an address, or a principal.
+        /// The client: an address, that of an IPv6 network of 64 bits, or a principal.
         let source: String
         let reason: String
 
