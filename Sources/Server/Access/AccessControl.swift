@@ -390,6 +390,8 @@ final class AccessControl: Sendable {
     private func refuse(_ token: Secret, _ refusal: SessionRefusal, _ client: ClientAddress? = nil) -> SessionTable.Lookup {
         let now = now
         state.withLock { $0.sessions.noteRefusal(refusal, of: token.exposed, at: now) }
+        // One that its issuer has signed is no guess: devices behind one address would use up each other's failures.
+        if case .token(let reason) = refusal, reason.isSigned { return .refused(refusal) }
         limits.noteFailure(from: client)
         return .refused(refusal)
     }

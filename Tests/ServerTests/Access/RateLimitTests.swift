@@ -1,4 +1,5 @@
 import FreshetPlatform
+import FreshetTestSupport
 import FreshetTrust
 import FreshetWire
 import Testing
@@ -51,6 +52,27 @@ import Testing
             clock.advance(20_000)
             #expect(try await status(server, unused) == 404)
             #expect(server.test.server.core?.access?.limits.refused.value == 3)
+        }
+    }
+
+    @Test("Tokens that have expired are no guesses, and those with a wrong signature are")
+    func expiredTokens() async throws {
+        // Given
+        let keys = KeySet([try TokenSigner.es256.verificationKey(id: "k1")])
+        var configuration = try TokenServer.configuration(.fixed(keys))
+        (configuration.trustedProxies, configuration.quotas.address.failures) = ([], Rate(3, per: 60_000))
+        try await TokenServer.with(configuration) { (server: TokenServer) async throws in
+            let status = { (signer: TokenSigner, subject: Int, life: Int64) in
+                let changes = ["sub": #""u\#(subject)""#, "exp": "\(server.clock.wall / 1_000 + life)"]
+                return try await server.status(signer, changes, id: "k1", of: "articles/1")
+            }
+            // When devices behind one address send tokens of yesterday
+            for subject in 0..<5 { #expect(try await status(.es256, subject, 0) == 401) }
+            // Then others are served, until somebody guesses
+            #expect(try await status(.es256, 5, 600) == 404)
+            let stranger = TokenSigner(.es256)
+            for subject in 0..<3 { #expect(try await status(stranger, subject, 600) == 401) }
+            #expect(try await status(.es256, 6, 600) == 429)
         }
     }
 
