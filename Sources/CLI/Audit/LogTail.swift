@@ -60,11 +60,17 @@ struct LogTail: ~Copyable {
         return lines.filter { !$0.isEmpty }
     }
 
-    /// Goes on with the file that has the path now, or from the start of one that was cut off. Returns whether it does.
+    /// Goes on with the file that has the path now, or from the start of one that was cut off. Returns whether there may be more
+    /// to read.
+    ///
+    /// A rotation makes the other file before the server writes to it: until then the server appends to the present one.
     private mutating func reopen() throws(CommandFailure) -> Bool {
         let present = try status()
         var named = stat()
         if stat(path, &named) == 0, named.st_ino != present.st_ino || named.st_dev != present.st_dev {
+            guard named.st_size > 0 else { return false }
+            // Lines that were appended before the first one of the other file.
+            guard try read(from: offset, atMost: 1).isEmpty else { return true }
             let other = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard other >= 0 else { return false }
             close(descriptor)

@@ -70,6 +70,26 @@ import Testing
         #expect(texts(try tail.appended()) == ["e"])
     }
 
+    @Test("The lines that are appended to a renamed file while the other one is empty are returned")
+    func rotationBeforeTheSignal() throws {
+        try create("a\n")
+        var tail = try LogTail(path)
+        _ = try tail.last(1)
+        // Given another file that nobody writes to yet, as logrotate's 'create' makes it
+        let moved = folder.file("log.1")
+        try FileManager.default.moveItem(atPath: path, toPath: moved)
+        try create("")
+        #expect(texts(try tail.appended()).isEmpty)
+        // When the server appends to the renamed one, and then to the other
+        try write("b\n", to: moved)
+        #expect(texts(try tail.appended()) == ["b"])
+        try write("c\n", to: moved)
+        try write("d\n")
+        // Then
+        #expect(texts(try tail.appended()) == ["c"])
+        #expect(texts(try tail.appended()) == ["d"])
+    }
+
     @Test("A folder and a file that is not there are refused")
     func refusals() {
         #expect(throws: (any Error).self) { _ = try LogTail(path) }
