@@ -29,9 +29,9 @@ struct Claims {
             case "iss": issuer = try reader.text()
             case "sub": subject = try Self.identifier(&reader)
             case "jti": tokenID = try Self.identifier(&reader)
-            case "exp": expires = try reader.integer(0...Self.latest)
-            case "nbf": notBefore = try reader.integer(0...Self.latest)
-            case "iat": issuedAt = try reader.integer(0...Self.latest)
+            case "exp": expires = try Self.time(&reader)
+            case "nbf": notBefore = try Self.time(&reader)
+            case "iat": issuedAt = try Self.time(&reader)
             case "aud":
                 guard reader.peek() == UInt8(ascii: "[") else {
                     audiences = [try reader.text()]
@@ -46,6 +46,19 @@ struct Claims {
             return true
         }
         try reader.end()
+    }
+
+    /// A NumericDate (RFC 7519 §2), without its fraction of a second: an earlier end, and a revocation by time ends it too.
+    private static func time(_ reader: inout StrictReader) throws(TrustError) -> Int64 {
+        let text = String(decoding: try reader.raw().json, as: UTF8.self)
+        // Whole numbers of this size are exact.
+        guard let seconds = Double(text)?.rounded(.down) else {
+            throw reader.fail("'\(text.shortened)' is no time: it takes seconds since 1970")
+        }
+        guard (0...Double(latest)).contains(seconds) else {
+            throw reader.fail("\(text.shortened) is out of range: it takes 0 to \(latest)")
+        }
+        return Int64(seconds)
     }
 
     /// 1 to 128 bytes without control characters, which would forge lines of a log.

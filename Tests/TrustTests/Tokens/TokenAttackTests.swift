@@ -111,7 +111,7 @@ struct TokenAttackTests {
     @Test(
         "a claim of another kind is refused",
         arguments: [
-            ("exp", #""1700000600""#), ("exp", "1e400"), ("exp", "-1"), ("exp", "1700000600.5"), ("exp", "253402300800"),
+            ("exp", #""1700000600""#), ("exp", "1e400"), ("exp", "-1"), ("exp", "-0.5"), ("exp", "253402300800"),
             ("exp", "9223372036854775807"),
             ("exp", "1e30"), ("exp", "null"), ("exp", "true"), ("exp", "[1700000600]"), ("nbf", #""0""#), ("iat", "-9223372036854775808"),
             ("iat", "{}"),
@@ -128,7 +128,9 @@ struct TokenAttackTests {
         #expect(isMalformed(TokenSigner.edDSA.token(claims: TokenFixture.claims(more: more))))
     }
 
-    @Test("a whole number may be written with a fraction or an exponent", arguments: ["1.7000006e9", "1700000600.0"])
+    @Test(
+        "a time may be written with a fraction or an exponent, and has whole seconds",
+        arguments: ["1700000600", "1.7000006e9", "1700000600.0", "1700000600.000001", "1700000600.999"])
     func numbers(text: String) throws {
         #expect(try fixture.verify(claims: TokenFixture.claims(["exp": text])).expires == 1_700_000_600_000)
     }
