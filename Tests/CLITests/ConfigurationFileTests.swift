@@ -34,6 +34,22 @@ struct ConfigurationFileTests {
         #expect(try await program("config", "check", folder.file("none")).status == freshet.ExitStatus.noInput.rawValue)
     }
 
+    @Test func aKeyOfAFileThatIsNotUsedIsAWarning() async throws {
+        // Given a set with a key that can be used and one that cannot
+        _ = try write(#"{"keys":[\#(TokenSigner.es256.jwk(#","kid":"a""#)),{"kid":7}]}"#, to: "keys.json")
+        let path = try write(
+            """
+            {"listen": [{"address": "127.0.0.1:0"}],
+             "issuers": [{"issuer": "https://id.example", "audience": "a", "keys": {"file": "keys.json"}}]}
+            """)
+        // When
+        let checked = try await program("config", "check", path)
+        // Then
+        #expect(checked.status == 0 && checked.output == "\(path) is valid\n")
+        #expect(
+            checked.error.contains("warning: a key of the issuer 'https://id.example' is not used: the key at byte"), "\(checked.error)")
+    }
+
     @Test(arguments: [
         ["--port", "8180"], ["--host", "127.0.0.1"], ["--open"], ["--require-keys"], ["--host-name", "a"], ["--test-faults"],
         ["--audit", "a"],

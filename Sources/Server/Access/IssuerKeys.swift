@@ -28,6 +28,7 @@ final class IssuerKeys: Sendable {
         _ logger: Logger
     ) {
         (self.source, self.issuer, self.fetch, self.now, self.logger) = (source, issuer, fetch, now, logger)
+        if case .fixed(let keys) = source { warn(of: keys) }
     }
 
     /// Whether these keys may be used for an issuer of another policy.
@@ -106,7 +107,7 @@ final class IssuerKeys: Sendable {
         do {
             let document = try result.get()
             let keys = try KeySet(jwks: document.bytes, allowsSecrets: false)
-            for reason in keys.skipped { warn("a key of the issuer is not used", reason) }
+            warn(of: keys)
             if keys.keys.isEmpty { warn("the issuer has no usable keys, and the former ones stay in force", "the key set has none") }
             perform(state.withLock { $0.cache.fetched(keys, maxAge: document.maximumAge, attempt: attempt, at: now()) })
         } catch {
@@ -114,6 +115,8 @@ final class IssuerKeys: Sendable {
             perform(state.withLock { $0.cache.failed(attempt: attempt, at: now()) })
         }
     }
+
+    private func warn(of keys: KeySet) { for reason in keys.skipped { warn("a key of the issuer is not used", reason) } }
 
     private func warn(_ message: Logger.Message, _ reason: String) {
         logger.warning(message, metadata: ["issuer": "\(issuer)", "reason": "\(reason)"])
