@@ -210,7 +210,7 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("--host-name takes a name without scheme, port and path, such as sync.example, or *, not '\(text)'")
         }
         for text in allowOrigin where !RecordServerConfiguration.isOrigin(text) {
-            throw ValidationError("--allow-origin takes scheme, host and port alone, such as https://app.example, not '\(text)'")
+            throw ValidationError("--allow-origin takes \(RecordServerConfiguration.originForm), not '\(text)'")
         }
         for text in edge where !Self.isEdge(text) {
             throw ValidationError(

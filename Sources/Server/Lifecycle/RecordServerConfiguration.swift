@@ -194,7 +194,7 @@ public struct RecordServerConfiguration: Sendable {
             throw .invalidConfiguration("hostNames has '\(name)': it takes names without scheme, port and path, such as sync.example, or *")
         }
         for origin in allowedOrigins where !Self.isOrigin(origin) {
-            throw .invalidConfiguration("allowedOrigins has '\(origin)': it takes scheme, host and port alone, such as https://app.example")
+            throw .invalidConfiguration("allowedOrigins has '\(origin)': it takes \(Self.originForm)")
         }
     }
 
@@ -210,8 +210,13 @@ public struct RecordServerConfiguration: Sendable {
     public static func isOrigin(_ text: String) -> Bool {
         guard let scheme = ["http://", "https://"].first(where: { text.lowercased().hasPrefix($0) }) else { return false }
         let authority = text.utf8.dropFirst(scheme.utf8.count)
-        return !authority.isEmpty && authority.allSatisfy { (0x21...0x7E).contains($0) && !"/?#@".utf8.contains($0) }
+        // Browsers leave out the scheme's own port, so an origin with it would never match.
+        let hasOwnPort = text.lowercased().hasSuffix(scheme == "http://" ? ":80" : ":443")
+        return !authority.isEmpty && !hasOwnPort && authority.allSatisfy { (0x21...0x7E).contains($0) && !"/?#@".utf8.contains($0) }
     }
+
+    /// What ``isOrigin(_:)`` accepts, for an error.
+    package static let originForm = "scheme, host and a port that is not the scheme's own, alone, such as https://app.example"
 
     /// The HTTP server's part, without encryption.
     var http: HTTPServerConfiguration {

@@ -65,6 +65,12 @@ struct AccessRules: Sendable {
         }
         let text = origin.lowercased()
         guard !origins.contains(text) else { return }
+        guard text != "null" else {
+            throw Problem(
+                .forbidden,
+                "The request comes from a page without an origin, such as a file or a sandboxed frame, which --allow-origin cannot name: serve the "
+                    + "page over http or https")
+        }
         var isOwn = false
         for scheme in ["http://", "https://"] where text.hasPrefix(scheme) {
             let authority = Array(text.utf8.dropFirst(scheme.utf8.count))

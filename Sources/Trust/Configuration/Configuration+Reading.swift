@@ -26,7 +26,8 @@ extension Configuration {
             case "hosts":
                 hosts = try reader.texts("hosts", "a name without scheme, port and path, such as sync.example.org", rules.isHostName)
             case "origins":
-                origins = try reader.texts("origins", "scheme, host and port alone, such as https://app.example.org", rules.isOrigin)
+                let form = "scheme, host and a port that is not the scheme's own, alone, such as https://app.example.org"
+                origins = try reader.texts("origins", form, rules.isOrigin)
             case "proxies": proxies = try reader.texts("proxies", "an address or a network, such as 10.0.0.0/8", rules.isNetwork)
             case "issuers":
                 try reader.array(atMost: 32, "issuers") { reader throws(TrustError) in

@@ -96,6 +96,8 @@ import Testing
                 let reply = try await Self.send(server, method, target, ["Host: localhost:80", line])
                 #expect(reply.status == 403 && reply.problem?.code == .forbidden, "\(method) \(target)")
                 #expect(reply.problem?.detail.contains("--allow-origin") == true)
+                // Nothing is advised that is refused
+                #expect(reply.problem?.detail.contains("--allow-origin null") == false)
             }
             // A request that only reads is answered, and the browser keeps the answer from the page
             try await Self.expect(404, server, "GET", Self.record, ["Host: localhost:80", line])
@@ -117,8 +119,14 @@ import Testing
         for name in ["https://sync.example", "sync.example:80", "a/b", ""] {
             #expect(throws: RecordServerError.self) { try Self.start { $0.hostNames = [name] }.check() }
         }
-        for origin in ["app.example", "https://", "https://app.example/", "https://me@app.example", "null"] {
+        for origin in [
+            "app.example", "https://", "https://app.example/", "https://me@app.example", "null", "https://app.example:443",
+            "HTTP://app.example:80",
+        ] {
             #expect(throws: RecordServerError.self) { try Self.start { $0.allowedOrigins = [origin] }.check() }
+        }
+        for origin in ["https://app.example:80", "http://app.example:443", "https://app.example:8443"] {
+            #expect(throws: Never.self) { try Self.start { $0.allowedOrigins = [origin] }.check() }
         }
     }
 }
