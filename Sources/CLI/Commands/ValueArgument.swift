@@ -15,12 +15,14 @@ enum ValueArgument {
     }
 
     /// The content of a file of at most `limit` bytes; `-` is standard input.
-    static func file(_ path: String, limit: Int = .max) throws(CommandFailure) -> [UInt8] {
+    ///
+    /// - Parameter name: names the file in an error; `nil` for its path.
+    static func file(_ path: String, named name: String? = nil, limit: Int = .max) throws(CommandFailure) -> [UInt8] {
         guard path != "-" else { return try read(0, named: "standard input", limit: limit) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw CommandFailure(.noInput, "cannot read \(path): \(systemReason())") }
+        guard descriptor >= 0 else { throw CommandFailure(.noInput, "cannot read \(name ?? path): \(systemReason())") }
         defer { close(descriptor) }
-        return try read(descriptor, named: path, limit: limit)
+        return try read(descriptor, named: name ?? path, limit: limit)
     }
 
     private static func read(_ descriptor: Int32, named name: String, limit: Int = .max) throws(CommandFailure) -> [UInt8] {

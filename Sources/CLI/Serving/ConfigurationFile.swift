@@ -35,15 +35,14 @@ struct ConfigurationFile: Sendable {
         case .url(let url): return .url(url)
         case .file(let path), .secret(let path): file = resolved(path)
         }
-        let bytes = try ValueArgument.file(file, limit: KeySet.maximumBytes)
+        let isSecret = if case .secret = entry.keys { true } else { false }
+        // The text may be the secret itself, by mistake.
+        let name = isSecret ? "the file that 'secret' of the issuer '\(entry.issuer.name)' has to name" : file
+        let bytes = try ValueArgument.file(file, named: name, limit: KeySet.maximumBytes)
         let keys: KeySet
         do {
-            if case .secret = entry.keys {
-                keys = try KeySet(secretFile: bytes)
-            } else {
-                keys = try KeySet(jwks: bytes, allowsSecrets: true)
-            }
-        } catch { throw CommandFailure(.data, "\(file): \(error)") }
+            keys = try isSecret ? KeySet(secretFile: bytes) : KeySet(jwks: bytes, allowsSecrets: true)
+        } catch { throw CommandFailure(.data, "\(name): \(error)") }
         guard !keys.keys.isEmpty else {
             throw CommandFailure(.data, "\(file) has no usable keys: \(keys.skipped.first ?? "add one")")
         }

@@ -21,7 +21,8 @@ package struct KeySet: Sendable {
 
     /// A set of one secret, for HS256, as a file contains it: a line break at its end is not part of it.
     package init(secretFile bytes: [UInt8]) throws(KeyError) {
-        let secret: [UInt8] = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes
+        var secret = bytes
+        if secret.last == UInt8(ascii: "\n") { secret.removeLast(secret.suffix(2).first == UInt8(ascii: "\r") ? 2 : 1) }
         (keys, skipped, isSecret) = ([try VerificationKey(secret: Secret(secret))], [], true)
     }
 

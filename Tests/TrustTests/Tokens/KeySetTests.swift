@@ -26,7 +26,10 @@ struct KeySetTests {
         let published = try Self.read(TokenSigner.hs256.jwk(#","kid":"s""#))
         #expect(published.keys.isEmpty && published.skipped.count == 1 && published.skipped[0].contains("'s'"))
         let text = "a secret of 32 bytes, for tests.."
-        #expect(try KeySet(secretFile: Array((text + "\n").utf8)).keys[0].verifies(TokenSigner.hs256.sign([1]), of: [1]))
+        for end in ["", "\n", "\r\n"] {
+            #expect(try KeySet(secretFile: Array((text + end).utf8)).keys[0].verifies(TokenSigner.hs256.sign([1]), of: [1]))
+        }
+        #expect(throws: KeyError.shortSecret(0)) { try KeySet(secretFile: Array("\n".utf8)) }
         #expect(throws: KeyError.shortSecret(31)) { try KeySet(secretFile: [UInt8](repeating: 1, count: 31)) }
     }
 
