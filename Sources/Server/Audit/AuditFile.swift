@@ -16,8 +16,10 @@ struct AuditFile: Sendable {
     }
 
     private static func open(_ path: String) throws(SystemFailure) -> Int32 {
-        let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
+        // A pipe without a reader is an error then, and does not hold up the start or a reload.
+        let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw SystemFailure(code: errno, path: path) }
+        _ = fcntl(descriptor, F_SETFL, O_APPEND)
         return descriptor
     }
 

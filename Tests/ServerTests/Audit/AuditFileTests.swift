@@ -44,6 +44,21 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "c\nd\ne\n")
     }
 
+    @Test("A pipe without a reader is refused, and one with a reader gets the lines")
+    func pipe() throws {
+        let folder = TemporaryDirectory()
+        let path = folder.file("audit")
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: (any Error).self) { try AuditFile(path) }
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        var file = try AuditFile(path)
+        try file.write(Array("a\n".utf8))
+        file.close()
+        var bytes = [UInt8](repeating: 0, count: 8)
+        #expect(read(reader, &bytes, 8) == 2 && bytes.starts(with: "a\n".utf8))
+    }
+
     @Test("An existing file keeps its lines and its mode")
     func append() throws {
         let folder = TemporaryDirectory()
