@@ -8,6 +8,12 @@ enum Quantity {
         number(text, [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)])
     }
 
+    /// A duration in the largest unit that has a whole number of it.
+    static func text(ofDuration milliseconds: Int64) -> String {
+        let units: [(name: String, factor: Int64)] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)]
+        return units.first { milliseconds.isMultiple(of: $0.factor) }.map { "\(milliseconds / $0.factor)\($0.name)" } ?? ""
+    }
+
     /// `512B`, `64KiB`, `4MiB`, `10GiB` or `2TiB`, in bytes.
     static func size(_ text: String) -> Int64? {
         number(text, [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("B", 1)])
@@ -44,7 +50,8 @@ extension StrictReader {
             throw fail("'\(text.shortened)' is no duration: it takes ms, s, m, h or d, such as 24h")
         }
         guard range.contains(value) else {
-            throw fail("'\(text.shortened)' is out of range: it takes \(range.lowerBound) ms to \(range.upperBound) ms")
+            let (least, most) = (Quantity.text(ofDuration: range.lowerBound), Quantity.text(ofDuration: range.upperBound))
+            throw fail("'\(text.shortened)' is out of range: it takes \(least) to \(most)")
         }
         return value
     }

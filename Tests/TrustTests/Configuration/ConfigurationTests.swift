@@ -123,6 +123,13 @@ struct ConfigurationTests {
         #expect(throws: TrustError.self) { try Self.read(Self.with(#""issuers":[\#(text)]"#)) }
     }
 
+    @Test func aDurationThatIsOutOfRangeIsRefusedWithTheRangeInItsUnits() {
+        let issuer = #"{"issuer":"i","audience":"a","longest":"31d","keys":{"file":"f"}}"#
+        let error = #expect(throws: TrustError.self) { try Self.read(Self.with(#""issuers":[\#(issuer)]"#)) }
+        #expect(error?.description.hasSuffix("'31d' is out of range: it takes 1s to 30d") == true)
+        #expect([0, 1, 1_500, 90_000, 5_400_000].map(Quantity.text) == ["0d", "1ms", "1500ms", "90s", "90m"])
+    }
+
     @Test func anIssuersKeysHaveTheAlgorithmsOfTheirKind() throws {
         func algorithms(_ keys: String) throws -> Set<SignatureAlgorithm>? {
             try Self.read(Self.with(#""issuers":[{"issuer":"i","audience":"a","requireTokenID":true,"keys":\#(keys)}]"#)).issuers.first?
