@@ -40,7 +40,7 @@ package final class PostgreSQLRecordStore: RecordStore {
         random: @escaping @Sendable () -> UInt64 = PostgreSQLRecordStore.systemRandom
     ) throws(StoreError) {
         let database: StoreDatabase
-        do throws(PostgreSQLError) { 
+        do throws(PostgreSQLError) {
             database = StoreDatabase(try ConnectionSettings(uri: uri), failover: configuration.failover, random: random)
         } catch {
             throw StoreError(error, label: "the store")

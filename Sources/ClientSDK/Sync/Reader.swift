@@ -132,7 +132,8 @@ struct Reader: Hashable, Sendable {
         case .problem(let problem, _, let retryAfter):
             let known = keys.first.flatMap { queue[$0]?.known }
             for key in keys { refused(key, problem, retryAfter, hadFreshToken: sent.hadFreshToken, &turn) }
-            if problem.withdrawsReading, keys.count == 1, let cursor = state.cursor ?? known.map({ Cursor(epoch: $0.epoch, revision: .zero) }) {
+            let cursor = state.cursor ?? known.map { Cursor(epoch: $0.epoch, revision: .zero) }
+            if problem.withdrawsReading, keys.count == 1, let cursor {
                 keyResponses = [KeyResponse(key: keys[0], body: .forbidden, cursor: cursor, known: known)]
             }
         case .failure(let failure):

@@ -31,7 +31,8 @@ import Testing
         "RequestTable": ([], ["generation", "requests", "last"]),
         "Request": (["purpose", "hadFreshToken", "bringsRecords", "age"], ["sentAt", "deadline"]),
         "Follower": (
-            ["isCaughtUp", "isPolling", "next", "cursorAheadCount", "idleResponses", "limit", "mayBeAskedAgain"], ["request", "validAsOf", "storing", "retry"]
+            ["isCaughtUp", "isPolling", "next", "cursorAheadCount", "idleResponses", "limit", "mayBeAskedAgain"],
+            ["request", "validAsOf", "storing", "retry"]
         ),
         "Sender": (
             [
