@@ -13,7 +13,7 @@ extension RecordServer {
     ///     and from `~/.pgpass`.
     ///   - listens: whether the servers notify each other of their commits, by `LISTEN` and `NOTIFY` over a connection for this
     ///     alone. Without it, and through poolers, a change that another server wrote arrives within half a second.
-    ///   - failover: what follows a failover of the database.
+    ///   - failover: whether the epochs stay after a failover of the database.
     public convenience init(
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), postgreSQL uri: String, listens: Bool = true,
         failover: FailoverPolicy = .renew, logger: Logger = Logger(label: "freshet.server")

@@ -44,7 +44,7 @@ final class StoreDatabase: Sendable {
         return try enter(connection, place)
     }
 
-    /// Returns what speaks against the policy for failovers, as far as the database shows it.
+    /// Returns a warning if the database shows that the policy for failovers may lose writes.
     func doubtOfFailover() throws -> String? {
         guard failover == .keep else { return nil }
         let names = try open().run(.standbyNames, by: .patient)
