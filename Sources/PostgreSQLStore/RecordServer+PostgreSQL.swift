@@ -33,7 +33,7 @@ extension PostgreSQLRecordStore {
         var configuration = Configuration()
         configuration.failover = failover
         let store = try PostgreSQLRecordStore(uri: uri, configuration: configuration)
-        if let doubt = try store.doubtOfFailover() { logger.warning("\(doubt)") }
+        if let warning = try store.failoverWarning() { logger.warning("\(warning)") }
         return store.shared(listens: listens, logger: logger)
     }
 
@@ -44,8 +44,8 @@ extension PostgreSQLRecordStore {
         SharedStore(self, listens ? NotificationConnection(self, logger: logger) : NoAnnouncements())
     }
 
-    private func doubtOfFailover() throws(StoreError) -> String? {
-        do { return try database.doubtOfFailover() } catch { throw StoreError.from(error, label: database.label) }
+    private func failoverWarning() throws(StoreError) -> String? {
+        do { return try database.failoverWarning() } catch { throw StoreError.from(error, label: database.label) }
     }
 }
 #endif

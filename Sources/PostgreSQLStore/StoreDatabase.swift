@@ -45,7 +45,7 @@ final class StoreDatabase: Sendable {
     }
 
     /// Returns a warning if the database shows that the policy for failovers may lose writes.
-    func doubtOfFailover() throws -> String? {
+    func failoverWarning() throws -> String? {
         guard failover == .keep else { return nil }
         let names = try open().run(.standbyNames, by: .patient)
         guard names.text(0, 0).isEmpty else { return nil }

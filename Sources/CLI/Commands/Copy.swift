@@ -28,7 +28,7 @@ struct Copy: ParsableCommand {
 
     func validate() throws {
         guard !from.isEmpty, !to.isEmpty else { throw ValidationError("--from and --to take a data directory or a URI, and one is empty") }
-        guard !FileIdentity.areSame(from, to) else { throw ValidationError("--from and --to name the same store") }
+        guard !from.leadsToSameFile(as: to) else { throw ValidationError("--from and --to name the same store") }
     }
 
     func run() throws {

@@ -49,7 +49,7 @@ struct Simulate: AsyncParsableCommand {
         let files = [("--scenario", scenario == "-" ? nil : scenario), ("--report", report), ("--shrunk", shrunk)]
         for (place, (name, path)) in files.enumerated() {
             for (other, otherPath) in files[..<place] {
-                guard let path, let otherPath, FileIdentity.areSame(path, otherPath) else { continue }
+                guard let path, let otherPath, path.leadsToSameFile(as: otherPath) else { continue }
                 throw ValidationError("\(other) and \(name) name the same file")
             }
         }

@@ -20,7 +20,7 @@ struct Follower: Hashable, Sendable {
     /// The number of consecutive polls that returned at once without changes.
     private var idleResponses = 0
     /// Whether a read of other rights may cancel the request: not again before the feed has answered.
-    var mayBeAskedAgain = true
+    private var mayBeAskedAgain = true
     /// The most changes of a page; reduced while larger responses are refused for their size.
     private var limit = Int.max
 
@@ -31,6 +31,12 @@ struct Follower: Hashable, Sendable {
     /// When to send the next request, where only the clock decides.
     var deadline: Int64? { isBusy ? nil : retry.notBefore }
     var underWay: RequestID? { request }
+
+    /// Returns the request that a read of other rights cancels; `nil` if one has done so since the feed's last answer.
+    mutating func requestToRepeat() -> RequestID? {
+        defer { mayBeAskedAgain = false }
+        return mayBeAskedAgain ? request : nil
+    }
 
     // MARK: Asking
 

@@ -104,9 +104,8 @@ extension PlanBuilder {
     mutating func evict(forbidden key: RecordKey, known: Entry?, at cursor: Cursor) {
         guard let known else {
             note(.key(key), .forbidden)
-            guard var pending = pending(key), pending.base == nil else { return }
-            pending.forgetRecord()
-            return stage(pending)
+            if pending(key)?.base == nil { forgetRecord(of: key) }
+            return
         }
         // A refusal by itself states no rights: of a record that the pass has brought, it contradicts those of the feed.
         evict(forbidden: key, at: cursor)
@@ -120,6 +119,10 @@ extension PlanBuilder {
         note(.key(key), .forbidden)
         if let position = after.cursor, position.rights == nil || position.rights != cursor.rights { repeatPass() }
         applyOnDisk(.evict(.key(key), before: Cursor(epoch: cursor.epoch, revision: .maximum)))
+        forgetRecord(of: key)
+    }
+
+    private mutating func forgetRecord(of key: RecordKey) {
         guard var pending = pending(key) else { return }
         pending.forgetRecord()
         stage(pending)

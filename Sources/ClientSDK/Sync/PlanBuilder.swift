@@ -60,7 +60,7 @@ struct PlanBuilder {
         plan.removesRecords = true
         beginPass()
     }
-    /// Begins another pass, although no reset has ended the requests in flight.
+    /// Begins another pass. A reset follows, which ends the requests in flight and waits ever longer if it is repeated.
     mutating func repeatPass() {
         plan.repeatsPass = true
         beginPass()

@@ -59,11 +59,11 @@ struct SyncParts: Hashable, Sendable {
     /// Compares the rights of the response to a read with those under which the feed is followed. If they differ, the feed is asked
     /// again, once until it answers: what it was asked before may be about fewer or about other records.
     mutating func compareRights(_ reply: Reply, _ turn: inout Turn) {
-        guard let position = local.sync.cursor, reply.isOfOtherRights(than: position), follower.mayBeAskedAgain else { return }
-        cancelFollower(&turn)
-        follower.mayBeAskedAgain = false
+        guard let position = local.sync.cursor, reply.isOfOtherRights(than: position), let id = follower.requestToRepeat() else { return }
+        cancel(id, &turn)
     }
 
+    /// Takes the response to a read of the reader.
     mutating func takeFetched(
         _ reply: Reply, _ lastWrite: Int64?, to request: RequestTable.Request, _ keys: [RecordKey], _ turn: inout Turn
     ) {

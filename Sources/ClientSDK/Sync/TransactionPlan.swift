@@ -52,7 +52,7 @@ struct TransactionPlan: Hashable, Sendable {
     var notes: [HistoryEvent] = []
     /// Whether reads in flight must be repeated: they may be older than the beginning of the pass.
     var outdatesReads = false
-    /// Whether a pass begins without a reset: the requests in flight are of the earlier pass.
+    /// Whether the plan begins another pass: a reset follows, since the requests in flight are of the earlier one.
     var repeatsPass = false
     /// New lower bounds for the reads in flight.
     var lowerBounds: [LowerBound] = []

@@ -53,13 +53,19 @@ import Testing
         #expect(lengths.reduce(0, +) == 200_000 && lengths.count > 1)
     }
 
+    /// Gives the file another name, and returns that.
+    private func rename() throws -> String {
+        let moved = folder.file("log.1")
+        try FileManager.default.moveItem(atPath: path, toPath: moved)
+        return moved
+    }
+
     @Test("A file that was renamed is read to its end, and then the one that has its name; one that was cut off from its start")
     func rotation() throws {
         try create("a\n")
         var tail = try LogTail(path)
         _ = try tail.last(1)
-        let moved = folder.file("log.1")
-        try FileManager.default.moveItem(atPath: path, toPath: moved)
+        let moved = try rename()
         try write("b\n", to: moved)
         #expect(texts(try tail.appended()) == ["b"])
         #expect(texts(try tail.appended()).isEmpty)
@@ -76,8 +82,7 @@ import Testing
         var tail = try LogTail(path)
         _ = try tail.last(1)
         // Given another file that nobody writes to yet, as logrotate's 'create' makes it
-        let moved = folder.file("log.1")
-        try FileManager.default.moveItem(atPath: path, toPath: moved)
+        let moved = try rename()
         try create("")
         #expect(texts(try tail.appended()).isEmpty)
         // When the server appends to the renamed one, and then to the other

@@ -32,14 +32,16 @@ package enum Reply: Hashable, Sendable {
 
 extension Reply {
     /// The history of the response, where it states one.
-    package var epoch: Epoch? {
+    package var epoch: Epoch? { cursor?.epoch }
+
+    /// The position that the response states, if it states one.
+    private var cursor: Cursor? {
         switch self {
-        case .page(let page): page.cursor.epoch
-        case .noChange(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor), .client(_, let cursor):
-            cursor.epoch
-        case .results(let results): results.cursor.epoch
-        case .reads(let reads): reads.cursor.epoch
-        case .problem(_, let cursor, _): cursor?.epoch
+        case .page(let page): page.cursor
+        case .noChange(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor), .client(_, let cursor): cursor
+        case .results(let results): results.cursor
+        case .reads(let reads): reads.cursor
+        case .problem(_, let cursor, _): cursor
         case .tooLarge, .failure, .garbage: nil
         }
     }
@@ -57,11 +59,8 @@ extension Reply {
 
     /// Whether the response to a read is of other rights than a position of the feed. A refusal does not say.
     func isOfOtherRights(than position: Cursor) -> Bool {
-        switch self {
-        case .record(_, let cursor), .notModified(let cursor), .missing(let cursor): cursor.rights != position.rights
-        case .reads(let reads): reads.cursor.rights != position.rights
-        case .page, .noChange, .results, .client, .problem, .tooLarge, .failure, .garbage: false
-        }
+        if case .problem = self { return false }
+        return cursor.map { $0.rights != position.rights } ?? false
     }
 
     /// How a device continues that asked for changes after a position of another history, where the response states it.
