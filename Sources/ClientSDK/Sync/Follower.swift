@@ -17,6 +17,8 @@ struct Follower: Hashable, Sendable {
     private var retry = Retry()
     /// The number of consecutive responses which said that the position is ahead of the server.
     private var cursorAheadCount = 0
+    /// When the first of consecutive pages came which began before what the device has shown, in milliseconds of uptime.
+    private var laggingSince: Int64?
     /// The number of consecutive polls that returned at once without changes.
     private var idleResponses = 0
     /// Whether a read of other rights may cancel the request: not again before the feed has answered.
@@ -93,6 +95,7 @@ struct Follower: Hashable, Sendable {
         switch reply {
         case .page(let page):
             if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &reachability, &turn) }
+            guard since.isPosition || state.mayBegin(with: page) else { return lagging(page.cursor, state, &reachability, &turn) }
             let effects = heard(sent, isIdle: wait > 0 && page.cursor.isPosition(of: state.cursor), &reachability, &turn)
             // Before the next request, entries that were read before the first position of all are verified.
             return effects
@@ -162,6 +165,7 @@ struct Follower: Hashable, Sendable {
         let effects: [Effect] = reachability.isLost ? [.regainedContact] : []
         reachability.heard(turn)
         cursorAheadCount = 0
+        laggingSince = nil
         retry.succeed()
         if isIdle, turn.now.uptime - sent.sentAt < 1_000 {
             // The server or a proxy does not hold polls: continue, but not in a hot loop.
@@ -227,6 +231,23 @@ struct Follower: Hashable, Sendable {
         }
     }
 
+    /// For how long the feed of one of several servers may lag behind the others, in milliseconds: twice as long as it takes to notice
+    /// that announcements are lost.
+    private static let longestLag: Int64 = 20_000
+
+    /// Requests a pass again that would begin before what the device has shown.
+    private mutating func lagging(
+        _ position: Cursor, _ state: SyncState, _ reachability: inout Reachability, _ turn: inout Turn
+    ) -> [Effect] {
+        reachability.touched(turn)
+        let since = laggingSince ?? turn.now.uptime
+        laggingSince = since
+        let problem = Problem(.cursorAhead, "the feed begins at \(position), before values that this device has shown")
+        if turn.now.uptime - since < Self.longestLag { return fail(.refused(problem), &reachability, &turn) }
+        laggingSince = nil
+        return [.reset(state.epoch, forgets: true, because: problem.description)]
+    }
+
     /// Requests a smaller page at once; a page of one change that is too large is a failure.
     private mutating func tooLarge(_ text: String, _ reachability: inout Reachability, _ turn: inout Turn) -> [Effect] {
         let asked = min(turn.settings.pageLimit, limit)
@@ -270,6 +291,7 @@ struct Follower: Hashable, Sendable {
         request = requests.relativeID(of: request)
         validAsOf = uptime - validAsOf
         storing = storing.map { uptime - $0 }
+        laggingSince = laggingSince.map { uptime - $0 }
         retry.makeRelative(to: uptime)
     }
 }

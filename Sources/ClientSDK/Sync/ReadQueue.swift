@@ -28,6 +28,8 @@ struct ReadQueue: Hashable, Sendable {
         /// The failure of the last attempt.
         var failure: SyncFailure?
 
+        /// Whether the last attempt showed that the token may not read the key.
+        var isForbidden: Bool { if case .refused(let problem)? = failure { problem.code == .forbidden } else { false } }
         var hasCallers: Bool { !waiters.isEmpty || !nextWaiters.isEmpty }
     }
 
@@ -206,6 +208,13 @@ struct ReadQueue: Hashable, Sendable {
     /// Removes the key if neither a caller nor the machine wants it.
     mutating func dropUnlessWanted(_ key: RecordKey) {
         if let item = items[key], !item.isOwn, !item.hasCallers { _ = remove(key) }
+    }
+
+    /// Removes keys that only the machine wants and that are not in flight. O(keys being read).
+    mutating func removeOwn(where isDone: (Item) -> Bool) {
+        for key in order {
+            if let item = items[key], item.isOwn, !item.hasCallers, !item.isUnderWay, isDone(item) { _ = remove(key) }
+        }
     }
 
     /// Removes everything. Returns the ids of all callers, in order.

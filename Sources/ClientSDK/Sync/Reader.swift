@@ -62,6 +62,9 @@ struct Reader: Hashable, Sendable {
         queue.update(key) { $0.isAlone = true }
     }
 
+    /// Ends the machine's own reads of keys that the token may not read, unless it still needs them.
+    mutating func endForbiddenReads(needed: [RecordKey]) { queue.removeOwn { $0.isForbidden && !needed.contains($0.key) } }
+
     func isReading(_ key: RecordKey) -> Bool { queue[key] != nil }
 
     mutating func advance(
@@ -206,7 +209,7 @@ struct Reader: Hashable, Sendable {
             builder.add(fetched: entry, at: keyResponse.cursor, lastWrite)
             entries.append(entry)
         }
-        guard !builder.plan.entries.isEmpty else { return nil }
+        guard !builder.plan.entries.isEmpty || !builder.plan.staged.isEmpty else { return nil }
         builder.removeIncluded()
         builder.setOnCommit(.fetched(entries))
         return builder.plan

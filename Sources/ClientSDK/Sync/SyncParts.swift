@@ -107,7 +107,8 @@ struct SyncParts: Hashable, Sendable {
             follower.overtaken()
             return nil
         }
-        guard builder.hasWatermarks(for: page, since, lastWrite) else {
+        // A read may have been stored since the page arrived.
+        guard since.isPosition || local.sync.mayBegin(with: page), builder.hasWatermarks(for: page, since, lastWrite) else {
             // The same page is requested again, with the number.
             follower.dropped()
             cancelFollower(&turn)
@@ -161,7 +162,9 @@ struct SyncParts: Hashable, Sendable {
         if local.isRevalidating { revalidator.advance(state, rule, &requests, &turn) }
         sender.advance(state, outbox, isFeedBusy: follower.isBusy, &requests, &turn)
         let unread = merger.advance(state, outbox, generation: requests.generation, &turn)
-        for key in unread + local.keysToRead(settings.filter) {
+        let needed = unread + local.keysToRead(settings.filter)
+        reader.endForbiddenReads(needed: needed)
+        for key in needed {
             if let pending = outbox.keys[key] { reader.refresh(pending, state) }
         }
         reader.advance(state, rule, &requests, &turn)

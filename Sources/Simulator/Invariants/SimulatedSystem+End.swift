@@ -1,5 +1,6 @@
 import FreshetClient
 import FreshetServer
+import FreshetTrust
 import FreshetWire
 
 /// The checks at the end of a run, and the expectations of a scenario during it.
@@ -52,6 +53,17 @@ extension SimulatedSystem {
         // A poll that came late or twice may wait although no device does, but not for long.
         let waiting = servers.reduce(0) { $0 + ($1.feed?.waiting ?? 0) } - orphanedPolls.count { now <= $0.arrival + $0.hold }
         if waiting > devices.count { throw fail(.bounded, nil, "\(waiting) polls wait for \(devices.count) devices that have one each") }
+    }
+
+    /// All is quiet: every device whose token may read a part holds what the server has of that part.
+    func checkParts() throws(Violation) {
+        for device in devices where device.phase == .running && device.granted != nil {
+            guard case .live? = device.status?.connection else { continue }
+            let readable = device.tokenRights[device.token]?.ranges(of: .read, in: shared.namespace)
+            for (number, key) in oracle.keys.enumerated() where device.settings.filter.matches(key) && readable?.contains(key) ?? true {
+                try checkEnd(key, number, device)
+            }
+        }
     }
 
     private func checkEnd(_ key: RecordKey, _ number: Int, _ device: SimulatedDevice) throws(Violation) {

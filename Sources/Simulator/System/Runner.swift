@@ -59,6 +59,7 @@ final class Runner {
         system.digest.mix(time)
         if event == .settle {
             try settle()
+            try system.checkParts()
             lastIncident = system.now
         } else {
             try system.perform(event)
@@ -79,16 +80,24 @@ final class Runner {
 
     /// Lets everything happen until only waiting for changes is left.
     private func settle() throws(Violation) {
+        guard try comesToRest() else { throw system.unrest() }
+    }
+
+    private func comesToRest() throws(Violation) -> Bool {
         let (end, last) = (system.now + Self.patience.time, system.step + Self.patience.steps)
         while !system.isQuiet {
-            guard system.now < end, system.step < last, try system.advance() else { throw system.unrest() }
+            guard system.now < end, system.step < last, try system.advance() else { return false }
         }
+        return true
     }
 
     private func finish() throws(Violation) {
         isHealed = true
         system.coverage?.heal(at: system.now)
-        system.healAll()
+        system.healAll(keepsRights: true)
+        // A merge waits for its record, which the token may be unable to read.
+        if system.hasParts, try comesToRest() { try system.checkParts() }
+        system.grantEverything()
         try settle()
         // As long as a poll is held, so that no abandoned poll is left.
         try pass(until: system.now + Self.afterglow)

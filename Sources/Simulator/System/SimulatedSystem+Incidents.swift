@@ -81,7 +81,9 @@ extension SimulatedSystem {
     }
 
     /// All faults are over: links, disks and processes are as they should be.
-    func healAll() {
+    ///
+    /// - Parameter keepsRights: whether tokens stay that may read or write a part only.
+    func healAll(keepsRights: Bool = false) {
         shared.trouble = nil
         for server in servers {
             server.peerTrouble = nil
@@ -91,7 +93,7 @@ extension SimulatedSystem {
             heal(device)
             device.trouble = nil
             device.closureDelay = 0
-            if device.granted != nil { grant(.everything, device) }
+            if !keepsRights, device.granted != nil { grant(.everything, device) }
             if device.lacksClosures { push(.register(device: device.number, run: device.run)) }
             switch device.phase {
             case .asleep:

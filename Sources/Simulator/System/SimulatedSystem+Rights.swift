@@ -15,6 +15,11 @@ extension SimulatedSystem {
         renewToken(of: device)
     }
 
+    func grantEverything() { for device in devices where device.granted != nil { grant(.everything, device) } }
+
+    /// Whether the token of a device gives less than all rights.
+    var hasParts: Bool { devices.contains { $0.granted != nil } }
+
     func renewToken(of device: SimulatedDevice) {
         device.token += 1
         guard let granted = device.granted else { return }

@@ -32,7 +32,7 @@ import Testing
         "Request": (["purpose", "hadFreshToken", "bringsRecords", "age"], ["sentAt", "deadline"]),
         "Follower": (
             ["isCaughtUp", "isPolling", "next", "cursorAheadCount", "idleResponses", "limit", "mayBeAskedAgain"],
-            ["request", "validAsOf", "storing", "retry"]
+            ["request", "validAsOf", "storing", "laggingSince", "retry"]
         ),
         "Sender": (
             [
