@@ -27,6 +27,8 @@ final class DiskTier {
     var uses: Set<RecordKey> = []
     /// The last value of ``bytes``, and the number of pages written by then; see ``mostBytes``.
     var measured: (bytes: Int, pagesWritten: Int32)?
+    /// Whether no other connection can read the file, since the disk was full when it was opened.
+    let isExclusive: Bool
     /// Whether the next commit waits for the disk; see ``setDurable(_:)``.
     private var isDurable = true
 
@@ -43,13 +45,13 @@ final class DiskTier {
         let path = directory.map { $0 + "/freshet.sqlite" }
         self.path = path
         do {
-            connection = try Self.open(path, fileLimit)
+            (connection, isExclusive) = try Self.open(path, fileLimit)
             pageSize = try connection.pragma("page_size").flatMap { Int($0) } ?? 4_096
             let stored = try Self.state(in: connection, of: namespace, path: path)
             isNew = stored == nil
             state = stored ?? SyncState(client: client)
-            // The device's name is on disk before it is used anywhere.
-            try connection.transaction { try store(state) }
+            // The device's name is on disk before it is used anywhere. A file that has one is opened on a full disk too.
+            if isNew { try connection.transaction { try store(state) } }
         } catch {
             let failure = Self.clientError(error, path)
             guard case .corrupt(let path, _) = failure else { throw failure }
@@ -71,8 +73,21 @@ final class DiskTier {
         state = next
     }
 
-    private static func open(_ path: String?, _ fileLimit: Int?) throws -> Connection {
+    /// Opens the file. On a disk without room for the index of the write-ahead log, of 32 KiB, it is opened for this connection alone, which
+    /// needs no such file: https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory
+    private static func open(_ path: String?, _ fileLimit: Int?) throws -> (Connection, isExclusive: Bool) {
+        do {
+            return (try open(path, fileLimit, isExclusive: false), false)
+        } catch {
+            guard path != nil, failure(error) == .full else { throw error }
+            return (try open(path, fileLimit, isExclusive: true), true)
+        }
+    }
+
+    private static func open(_ path: String?, _ fileLimit: Int?, isExclusive: Bool) throws -> Connection {
         let connection = try Connection(path: path ?? ":memory:")
+        // Before the first access of the file.
+        if isExclusive { try connection.pragma("locking_mode=EXCLUSIVE") }
         try migrate(connection, path: path ?? ":memory:")
         try connection.pragma("journal_mode=WAL")
         try connection.pragma("synchronous=FULL")
@@ -117,6 +132,7 @@ final class DiskTier {
         case .readOnly: return .readOnly
         case .corrupt, .notADatabase: return .damaged
         case .cannotOpen where error.systemError == EACCES: return .readOnly
+        case .cannotOpen where error.systemError == ENOSPC || error.systemError == EDQUOT: return .full
         default: return .failed(error.description)
         }
     }

@@ -41,7 +41,7 @@ extension SyncClient {
         /// Returns the bearer token of each request, or `nil` for none. Called once per request, from any thread.
         ///
         /// Its argument is true after the server refused the last token: the closure must then return a fresh one. If
-        /// the closure throws, the request counts as not sent, and is tried again with back-off.
+        /// the closure throws, or gives nothing within ``requestTimeout``, the request counts as not sent, and is tried again with back-off.
         ///
         /// With a closure, ``url`` must be `https`, or `http` to this machine: see ``allowsInsecureCredentials``.
         public var token: (@Sendable (_ needsFreshToken: Bool) async throws -> String?)?

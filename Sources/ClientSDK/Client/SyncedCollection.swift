@@ -114,13 +114,12 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         }
     }
 
-    /// Reads the records that are not known yet from the server, many with one request.
+    /// Reads the records that are not known yet from the server, many with one request. Each request has the timeout of a read.
     /// - Throws: as ``snapshot(forKey:policy:)``.
     public func prefetch(_ ids: some Sequence<String> & Sendable) async throws {
-        var seen: Set<String> = []
-        let keys = try ids.filter { seen.insert($0).inserted }.map(key)
-        let unknown = try await client.engine.unknown(keys)
-        if !unknown.isEmpty { _ = try await client.engine.fetch(unknown, mustBeNew: false) }
+        var seen: Set<RecordKey> = []
+        let keys = try ids.map(key).filter { seen.insert($0).inserted }
+        _ = try await client.engine.read(try await client.engine.unknown(keys), mustBeNew: false)
     }
 
     /// Returns the changes, fetches and writes that led to the record's shown state, with dropped ones and the reasons.

@@ -107,14 +107,14 @@ extension Engine {
     /// Returns the ids of the collection's shown records, in the order of their bytes.
     func ids(in collection: String) throws -> [String] {
         let disk = try running()
-        var ids = Set(try reading(disk, else: []) { try $0.ids(in: collection) })
-        for key in machine?.overlaidKeys ?? [] where key.collection == collection {
+        var ids = Set(try reading(disk, else: []) { try $0.ids(in: collection) }.lazy.map(ByteIdentity.Name.init))
+        for key in machine?.overlaidKeys ?? [] where ByteIdentity.areEqual(key.collection, collection) {
             switch memory.read(key)?.value.view.value {
-            case .content?, .elsewhere?: ids.insert(key.id)
-            case .absent?, .unknown?, nil: ids.remove(key.id)
+            case .content?, .elsewhere?: ids.insert(ByteIdentity.Name(text: key.id))
+            case .absent?, .unknown?, nil: ids.remove(ByteIdentity.Name(text: key.id))
             }
         }
-        return ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return ids.inOrder
     }
 
     /// Returns those of the keys whose values are neither in memory nor on disk.
@@ -208,4 +208,9 @@ extension KeyView {
         case .absent, .unknown: isPending
         }
     }
+}
+
+extension Set<ByteIdentity.Name> {
+    /// In the order of their bytes.
+    var inOrder: [String] { map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
 }

@@ -42,9 +42,11 @@ extension Engine {
         }
         try await verifyUnlisted(position)
         try check(position)
-        var ids = Set(try ids(in: collection))
-        for key in position.listed where !ids.contains(key.id) { if try !isAbsent(key) { ids.insert(key.id) } }
-        return ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        var ids = Set(try ids(in: collection).lazy.map(ByteIdentity.Name.init))
+        for key in position.listed where !ids.contains(ByteIdentity.Name(text: key.id)) {
+            if try !isAbsent(key) { ids.insert(ByteIdentity.Name(text: key.id)) }
+        }
+        return ids.inOrder
     }
 
     /// Returns the records that the server lists or this device holds, with pending writes over them, by id.
@@ -216,7 +218,7 @@ extension Engine {
     // MARK: Records
 
     /// Reads the records in batches, each with the timeout of a read.
-    private func read(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [CachedValue] {
+    func read(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [CachedValue] {
         var values: [CachedValue] = []
         var rest = keys[...]
         while !rest.isEmpty {

@@ -12,12 +12,33 @@ extension Engine {
         // The user's closure may take long, and use any thread: it is called outside of the queue.
         Task.detached { [weak self, run] in
             do {
-                let text = try await token(request.needsFreshToken)
+                let text = try await Self.text(of: token, isFresh: request.needsFreshToken, within: .milliseconds(request.timeout))
                 await self?.transmit(request, token: text, of: run)
             } catch {
-                await self?.receive(.failure(.unreachable(ClientError.noToken("\(error)").description)), for: request.id, of: run)
+                await self?.receive(.failure(.unreachable("\(error)")), for: request.id, of: run)
             }
         }
+    }
+
+    /// Returns the text that the app's closure gives within the time. A closure that takes longer is cancelled, and not waited for:
+    /// it may ignore that.
+    private nonisolated static func text(
+        of token: @escaping @Sendable (Bool) async throws -> String?, isFresh: Bool, within timeout: Duration
+    ) async throws(ClientError) -> String? {
+        let (texts, first) = AsyncStream.makeStream(of: Result<String?, ClientError>.self, bufferingPolicy: .bufferingOldest(1))
+        let asking = Task.detached {
+            do { first.yield(.success(try await token(isFresh))) } catch { first.yield(.failure(.noToken("\(error)"))) }
+        }
+        let timer = Task.detached {
+            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            first.yield(.failure(.noToken("it gave none within \(timeout.wholeMilliseconds) ms")))
+        }
+        defer {
+            asking.cancel()
+            timer.cancel()
+        }
+        for await text in texts { return try text.get() }
+        throw .noToken("\(CancellationError())")
     }
 
     func cancel(_ id: RequestID) {
@@ -83,14 +104,10 @@ extension Engine {
     private nonisolated func outcomeOnce(
         _ method: HTTPRequest.Method, _ path: String, _ json: [UInt8]?, _ timeout: Duration, needsFreshToken: Bool
     ) async throws -> Result<HTTPReply, TransportError> {
+        let deadline = ContinuousClock.now.advanced(by: timeout)
         var text: String?
-        if let token = settings.token {
-            do {
-                text = try await token(needsFreshToken)
-            } catch {
-                throw ClientError.noToken("\(error)")
-            }
-        }
+        if let token = settings.token { text = try await Self.text(of: token, isFresh: needsFreshToken, within: timeout) }
+        let timeout = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
         guard text.map(Self.isToken) ?? true else { throw ClientError.noToken("it gave a text that cannot stand in a field") }
         return try await outcome(of: settings.requests.request(method, path, text, timeout, json: json))
     }

@@ -101,7 +101,8 @@ actor Engine {
         let persisted = try disk.handling {
             try disk.claim(for: settings.principal)
             let persisted = try disk.load()
-            try reader.open(disk.path)
+            // Without the reader, the engine reads.
+            if !disk.isExclusive { try reader.open(disk.path) }
             return persisted
         }
         return (disk, persisted)

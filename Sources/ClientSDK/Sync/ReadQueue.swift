@@ -40,10 +40,24 @@ struct ReadQueue: Hashable, Sendable {
 
     /// A caller with the views that it has got so far.
     private struct Waiter: Hashable, Sendable {
-        var keys: [RecordKey]
+        let keys: [RecordKey]
         /// Uptime in milliseconds; `Int64.max` for none.
         var deadline: Int64
-        var views: [RecordKey: KeyView] = [:]
+        private var views: [RecordKey: KeyView] = [:]
+        /// The number of keys without a view.
+        private var missing: Int
+
+        init(keys: [RecordKey], deadline: Int64) {
+            self.keys = keys
+            self.deadline = deadline
+            missing = Set(keys).count
+        }
+
+        /// Takes the view of one of the keys. Returns all views, in the order of the keys, if it was the last one. O(1), or O(keys) then.
+        mutating func take(_ key: RecordKey, _ view: KeyView) -> [KeyView]? {
+            if views.updateValue(view, forKey: key) == nil { missing -= 1 }
+            return missing == 0 ? keys.compactMap { views[$0] } : nil
+        }
     }
 
     /// By key.
@@ -173,14 +187,10 @@ struct ReadQueue: Hashable, Sendable {
         guard let item = remove(key) else { return [] }
         var complete: [(CallerID, [KeyView])] = []
         for callerID in item.waiters {
-            guard var waiter = waiters[callerID] else { continue }
-            waiter.views[key] = view
-            if waiter.keys.allSatisfy({ waiter.views[$0] != nil }) {
-                waiters[callerID] = nil
-                complete.append((callerID, waiter.keys.compactMap { waiter.views[$0] }))
-            } else {
-                waiters[callerID] = waiter
-            }
+            // In place: a copy of the waiter would copy the views that it has got so far.
+            guard let views = waiters[callerID]?.take(key, view) else { continue }
+            waiters[callerID] = nil
+            complete.append((callerID, views))
         }
         return complete
     }

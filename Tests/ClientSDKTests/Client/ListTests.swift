@@ -56,6 +56,30 @@ struct ListTests {
         withExtendedLifetime(fixture) {}
     }
 
+    @Test("two ids that look alike are two: in ids, in a removal that waits, and in a prefetch")
+    func bytes() async throws {
+        // Given
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let (fixture, ann, bob) = try await scene(count: 0)
+        for id in [composed, decomposed] { try await ann.notes.setValue(Note(text: "a"), forKey: id) }
+        try await within { try await ann.waitUntilDrained() }
+        // When
+        let ids = try await within { try await bob.notes.ids() }
+        // Then
+        #expect(ids.map { Array($0.utf8) } == [decomposed, composed].map { Array($0.utf8) })
+        try await within { try await bob.notes.prefetch([composed, decomposed]) }
+        for id in [composed, decomposed] {
+            #expect(try await bob.notes.snapshot(forKey: id, policy: .cacheOnly).value == Note(text: "a"))
+        }
+        // When one is removed, and the removal waits
+        fixture.proxy.refuse()
+        try await bob.offline()
+        try await bob.notes.removeValue(forKey: composed)
+        // Then the other is still listed
+        #expect(try await bob.notes.ids(policy: .cacheOnly).map { Array($0.utf8) } == [Array(decomposed.utf8)])
+        for client in [ann, bob] { await client.stop() }
+    }
+
     @Test("a list shows the device's own writes, and held records that came later")
     func overlay() async throws {
         // Given a device with pending writes

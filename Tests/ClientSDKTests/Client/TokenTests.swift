@@ -42,6 +42,37 @@ import Testing
         if case .unauthorized = status.connection {} else { Issue.record("\(status.connection)") }
     }
 
+    @Test("a closure that never returns ends a request at its timeout, and the next request asks again")
+    func silentClosure() async throws {
+        // Given a client whose closure hangs, once it is live, for one call: that of a list
+        let fixture = try ServerFixture()
+        let isHanging = Mutex(false)
+        let isAsked = Mutex(0)
+        let client = try await fixture.live {
+            $0.following = .cachedRecords
+            $0.requestTimeout = .milliseconds(300)
+            $0.token = { _ in
+                guard isHanging.withLock({ $0 }) else { return "a" }
+                isAsked.withLock { $0 += 1 }
+                // Ignores that it is cancelled, as many a closure does.
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                return nil
+            }
+        }
+        isHanging.withLock { $0 = true }
+        // When
+        await #expect(throws: ClientError.noToken("it gave none within 300 ms")) {
+            _ = try await within { try await client.invalidate(.everything) }
+        }
+        // Then
+        #expect(isAsked.withLock { $0 } >= 1)
+        isHanging.withLock { $0 = false }
+        client.retryNow()
+        try await within { try await client.waitUntilLive() }
+        #expect(try await within { try await client.notes.ids() } == [])
+        await client.stop()
+    }
+
     @Test func aLoginIsNoticedAtOnce() async throws {
         // Given a client whose token is refused, and that would wait for an hour before it tries again
         let isLoggedIn = Mutex(false)

@@ -44,7 +44,7 @@ import Testing
         ),
         "Reader": (["limit"], ["queue"]),
         "ReadQueue": (["underWay"], ["waiters", "items", "queue", "lastSequence"]),
-        "Waiter": (["keys", "views"], ["deadline"]),
+        "Waiter": (["keys", "views", "missing"], ["deadline"]),
         "Item": (
             [
                 "key", "known", "lowerBound", "waiters", "nextWaiters", "isOwn", "isUnderWay", "isAlone", "attempts", "lacksContact",

@@ -35,6 +35,18 @@ import Testing
         #expect(second.first?.1.map(\.key) == [one, two] && queue.ready(at: 0).isEmpty)
     }
 
+    @Test("a caller that asks for a key twice gets its view twice, once")
+    func twice() {
+        // Given
+        var queue = ReadQueue()
+        ask(&queue, 1, one, two, one)
+        // When
+        let first = queue.finish(one, view(one))
+        let second = queue.finish(two, view(two))
+        // Then
+        #expect(first.isEmpty && second.map(\.0) == [CallerID(1)] && second.first?.1.map(\.key) == [one, two, one])
+    }
+
     @Test("a caller that comes while a request is under way and wants a newer one is read for after it")
     func newerRequest() {
         // Given
