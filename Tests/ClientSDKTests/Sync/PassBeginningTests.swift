@@ -6,7 +6,7 @@ import Testing
 @testable import FreshetClient
 
 /// A pass takes everything off the device that it does not bring, so it begins no earlier than what the device has shown (rule 2).
-@Suite("A pass that would begin before what was shown") struct PassBeginningTests {
+@Suite("A pass that would begin before values that were shown") struct PassBeginningTests {
     private static let rights = RightsDigest("a3ywmagn")!
 
     private static func part(_ number: Int64) -> Cursor {
@@ -76,7 +76,7 @@ import Testing
         #expect(scene.device.store.state.cursor == nil && scene.stored("c/1") != nil)
     }
 
-    @Test("of a reader of a part: what was read meanwhile counts, also after a restart", arguments: [false, true])
+    @Test("of a reader of a part: a record that was read meanwhile counts, also after a restart", arguments: [false, true])
     func part(_ restarts: Bool) {
         // Given
         var scene = Scene.live()
