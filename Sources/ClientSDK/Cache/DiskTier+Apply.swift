@@ -369,7 +369,7 @@ extension StateChange {
     fileprivate var isOwn: Bool {
         switch self {
         case .nextNumber, .nextWriteID, .mustReconcile, .store, .renamesAfter, .client, .principal: true
-        case .epoch, .cursor, .completeAt, .shownThrough, .pass, .revalidation, .scope, .droppedRejections: false
+        case .epoch, .cursor, .completeAt, .pass, .revalidation, .scope, .droppedRejections: false
         }
     }
 }

@@ -17,10 +17,14 @@ struct Follower: Hashable, Sendable {
     private var retry = Retry()
     /// The number of consecutive responses which said that the position is ahead of the server.
     private var cursorAheadCount = 0
-    /// When the first of consecutive pages came which began before what the device has shown, in milliseconds of uptime.
-    private var laggingSince: Int64?
     /// The number of consecutive polls that returned at once without changes.
     private var idleResponses = 0
+    /// The latest position of a read that was stored since the request for the first page was sent; `nil` for none.
+    private var readThrough: Cursor?
+    /// The number of consecutive first pages that came too late.
+    private var latePages = 0
+    /// Whether reads wait, so that the repeated first page is not too late again.
+    private(set) var holdsReads = false
     /// Whether a read of other rights may cancel the request: not again before the feed has answered.
     private var mayBeAskedAgain = true
     /// The most changes of a page; reduced while larger responses are refused for their size.
@@ -51,6 +55,7 @@ struct Follower: Hashable, Sendable {
         // After any gap, the device catches up before it polls.
         isPolling = wait > 0
         if !isPolling { isCaughtUp = false }
+        if state.cursor == nil { readThrough = nil }
         // A poll that waits gets the same bytes as every other poll, so it names no client.
         request = requests.send(
             .changes(
@@ -82,7 +87,10 @@ struct Follower: Hashable, Sendable {
     private func vouchedUntil(_ settings: SyncSettings) -> Int64 { validAsOf + Int64(settings.hold) * 1_000 + 2 * settings.grace }
 
     /// Notes that the request has ended without a usable response.
-    mutating func released() { request = nil }
+    mutating func released() {
+        request = nil
+        holdsReads = false
+    }
 
     // MARK: Responses
 
@@ -90,12 +98,11 @@ struct Follower: Hashable, Sendable {
         _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, since: Since, wait: Int, _ state: SyncState,
         _ reachability: inout Reachability, _ turn: inout Turn
     ) -> [Effect] {
-        request = nil
+        released()
         mayBeAskedAgain = true
         switch reply {
         case .page(let page):
             if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &reachability, &turn) }
-            guard since.isPosition || state.mayBegin(with: page) else { return lagging(page.cursor, state, &reachability, &turn) }
             let effects = heard(sent, isIdle: wait > 0 && page.cursor.isPosition(of: state.cursor), &reachability, &turn)
             // Before the next request, entries that were read before the first position of all are verified.
             return effects
@@ -165,7 +172,6 @@ struct Follower: Hashable, Sendable {
         let effects: [Effect] = reachability.isLost ? [.regainedContact] : []
         reachability.heard(turn)
         cursorAheadCount = 0
-        laggingSince = nil
         retry.succeed()
         if isIdle, turn.now.uptime - sent.sentAt < 1_000 {
             // The server or a proxy does not hold polls: continue, but not in a hot loop.
@@ -183,6 +189,7 @@ struct Follower: Hashable, Sendable {
         // A reset began while the page was being stored: the device is not live before it has read the coming history.
         guard !storing.isEmpty else { return false }
         validAsOf = storing.removeFirst()
+        latePages = 0
         // The verification of cached keys takes time, and so may the disk: the device catches up after them.
         isCaughtUp = upToDate && state.revalidation != .ofCachedKeys && turn.now.uptime < vouchedUntil(turn.settings)
         return upToDate && isPolling
@@ -192,6 +199,37 @@ struct Follower: Hashable, Sendable {
     mutating func dropped() {
         overtaken()
         isCaughtUp = false
+    }
+
+    // MARK: Late first pages
+
+    /// Notes that a read was stored while the device has no position.
+    mutating func noteRead(through position: Cursor) {
+        if let known = readThrough, known.epoch == position.epoch, known.revision >= position.revision { return }
+        readThrough = position
+    }
+
+    /// The most first pages in a row that are dropped: a server whose feed lags behind its reads for longer has lost changes.
+    private static let mostLatePages = 8
+
+    /// Whether a record of a read that was stored may be newer than the page, with which a pass of a reader of a part would begin.
+    ///
+    /// The pass removes the record if it does not bring it, and then the feed would bring an older one (rule 2). The record of a reader of
+    /// everything stays: see ``Entry/ended(_:at:)``.
+    func isLate(_ page: ChangePage, _ since: Since) -> Bool {
+        if case .after = since { return false }
+        guard page.cursor.rights != nil, latePages < Self.mostLatePages, let readThrough, readThrough.epoch == page.cursor.epoch,
+            let head = page.cursor.origin ?? (page.upToDate ? page.cursor.revision : nil)
+        else { return false }
+        return head < readThrough.revision
+    }
+
+    /// Notes that the first page was dropped because it was late: it is requested again at once, and after the second time with back-off.
+    mutating func wasLate(_ turn: inout Turn) {
+        dropped()
+        holdsReads = true
+        latePages += 1
+        if latePages > 1 { retry.pause(&turn, asAfter: latePages - 1) }
     }
 
     /// Notes that a response was overtaken: it does not continue from the position on disk.
@@ -231,23 +269,6 @@ struct Follower: Hashable, Sendable {
         }
     }
 
-    /// For how long the feed of one of several servers may lag behind the others, in milliseconds: twice as long as it takes to notice
-    /// that announcements are lost.
-    private static let longestLag: Int64 = 20_000
-
-    /// Requests a pass again that would begin before what the device has shown.
-    private mutating func lagging(
-        _ position: Cursor, _ state: SyncState, _ reachability: inout Reachability, _ turn: inout Turn
-    ) -> [Effect] {
-        reachability.touched(turn)
-        let since = laggingSince ?? turn.now.uptime
-        laggingSince = since
-        let problem = Problem(.cursorAhead, "the feed begins at \(position), before values that this device has shown")
-        if turn.now.uptime - since < Self.longestLag { return fail(.refused(problem), &reachability, &turn) }
-        laggingSince = nil
-        return [.reset(state.epoch, forgets: true, because: problem.description)]
-    }
-
     /// Requests a smaller page at once; a page of one change that is too large is a failure.
     private mutating func tooLarge(_ text: String, _ reachability: inout Reachability, _ turn: inout Turn) -> [Effect] {
         let asked = min(turn.settings.pageLimit, limit)
@@ -284,6 +305,7 @@ struct Follower: Hashable, Sendable {
         isCaughtUp = false
         mayBeAskedAgain = true
         storing = []
+        (readThrough, latePages, holdsReads) = (nil, 0, false)
     }
 
     /// See ``SyncMachine/relativeState(at:)``.
@@ -291,7 +313,6 @@ struct Follower: Hashable, Sendable {
         request = requests.relativeID(of: request)
         validAsOf = uptime - validAsOf
         storing = storing.map { uptime - $0 }
-        laggingSince = laggingSince.map { uptime - $0 }
         retry.makeRelative(to: uptime)
     }
 }

@@ -147,7 +147,6 @@ extension PlanBuilder {
         let stated = WriteWatermark(epoch: position.epoch, number: row.number)
         guard isReadable(row.key, rights), let entry = newer(entry, stated) else { return }
         apply(.put(entry, onlyIfCached: false), to: row.key, stated: stated)
-        noteShown(Cursor(epoch: position.epoch, revision: position.revision, rights: rights))
     }
 
     /// Whether the feed brings the changes of a record that the server described under these rights: both are of the same rights, and
@@ -172,7 +171,6 @@ extension PlanBuilder {
         // evicts entries that the pass has not brought.
         raiseLowerBound(.key(record.key), to: record.revision)
         apply(.put(entry, onlyIfCached: false), to: record.key, stated: stated)
-        noteShown(Cursor(epoch: epoch, revision: record.revision, rights: cursor.rights))
     }
 
     /// Applies a record without its value, which was too large: the device's value of an earlier revision is read

@@ -7,7 +7,6 @@ extension PlanBuilder {
         if state.epoch == nil, plan.state.isEmpty { change(.epoch(cursor.epoch)) }
         let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
         apply(.put(entry, onlyIfCached: false), to: entry.key, stated: stated)
-        noteShown(cursor)
         note(.key(entry.key), .fetched(entry.content == nil ? nil : entry.revision, asOf: cursor.revision))
     }
 
@@ -19,7 +18,6 @@ extension PlanBuilder {
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let missing = Set(response.missing)
         let forbidden = Set(response.forbidden)
-        noteShown(cursor)
         for held in keys {
             let key = held.key
             if forbidden.contains(key) {
@@ -66,7 +64,6 @@ extension PlanBuilder {
         let missing = Set(response.missing)
         let forbidden = Set(response.forbidden)
         var large: [RecordKey] = []
-        noteShown(cursor)
         for held in keys {
             let key = held.key
             if forbidden.contains(key) {
@@ -181,7 +178,6 @@ extension PlanBuilder {
             if pending != before { stage(pending) }
         }
         guard forgets, let epoch else { return }
-        change(.shownThrough(nil))
         apply(.evict(.everything, before: Cursor(epoch: epoch, revision: .maximum)), toAllIn: .everything)
         for key in outbox.sortedKeys {
             guard var pending = pending(key) else { continue }

@@ -67,13 +67,6 @@ struct PlanBuilder {
     }
     /// Loses the position, so that the feed is read again from its start.
     mutating func beginPass() { plan.state += state.withoutPosition(settings) }
-    /// Notes that values of this position are shown, to a reader of a part: the next pass removes them unless it brings them, and
-    /// then an older change must not follow. A reader of everything keeps entries that are known beyond a pass.
-    mutating func noteShown(_ position: Cursor) {
-        guard position.rights != nil, state.cursor.map({ position.isBeyond($0) }) ?? true else { return }
-        if let shown = after.shownThrough, shown.epoch == position.epoch, !position.isBeyond(shown) { return }
-        change(.shownThrough(position))
-    }
     mutating func setOnCommit(_ onCommit: TransactionPlan.OnCommit) { plan.onCommit = onCommit }
     mutating func stage(_ pending: PendingKey) { plan.stage(pending) }
 

@@ -341,11 +341,7 @@ struct SyncCore: Hashable, Sendable {
         guard let plan = parts.local.committed(skipped, &turn) else { return }
         parts.resetter.stored()
         for lowerBound in plan.lowerBounds { parts.reader.raiseLowerBound(lowerBound.scope, to: lowerBound.revision) }
-        if plan.outdatesReads {
-            for id in parts.requests.fetches { parts.cancel(id, &turn) }
-            parts.local.dropFetches()
-            parts.reader.release()
-        }
+        if plan.outdatesReads { parts.repeatFetches(&turn) }
         for decision in plan.outcomes {
             parts.merger.decided(decision.writeID)
             turn.emit(.outcome(decision.writeID, decision.key, decision.outcome))
@@ -365,6 +361,7 @@ struct SyncCore: Hashable, Sendable {
         case .outcomes: parts.sender.decided(plan.decided)
         case .fetched(let entries):
             for entry in entries {
+                if parts.local.sync.cursor == nil { parts.follower.noteRead(through: Cursor(epoch: entry.epoch, revision: entry.asOf)) }
                 parts.merger.noteRead(entry.key, parts.local.outbox)
                 let isKnown = !parts.local.mustRead(entry.key, settings.filter)
                 parts.reader.stored(entry.key, view(of: entry.key, stored: entry), isKnown: isKnown, &turn)

@@ -74,10 +74,14 @@ struct SyncParts: Hashable, Sendable {
     /// Repeats the reads in flight, since the token may read nothing of the followed records any more and may be another one than that
     /// of their requests. The responses to writes in flight bring no record.
     mutating func repeatReads(_ turn: inout Turn) {
+        repeatFetches(&turn)
+        requests.withholdRecords()
+    }
+
+    mutating func repeatFetches(_ turn: inout Turn) {
         for id in requests.fetches { cancel(id, &turn) }
         local.dropFetches()
         reader.release()
-        requests.withholdRecords()
     }
 
     mutating func cancelAll(_ turn: inout Turn) { for id in requests.all { cancel(id, &turn) } }
@@ -107,8 +111,13 @@ struct SyncParts: Hashable, Sendable {
             follower.overtaken()
             return nil
         }
-        // A read may have been stored since the page arrived.
-        guard since.isPosition || local.sync.mayBegin(with: page), builder.hasWatermarks(for: page, since, lastWrite) else {
+        guard !follower.isLate(page, since) else {
+            cancelFollower(&turn)
+            follower.wasLate(&turn)
+            repeatFetches(&turn)
+            return nil
+        }
+        guard builder.hasWatermarks(for: page, since, lastWrite) else {
             // The same page is requested again, with the number.
             follower.dropped()
             cancelFollower(&turn)
@@ -167,7 +176,7 @@ struct SyncParts: Hashable, Sendable {
         for key in needed {
             if let pending = outbox.keys[key] { reader.refresh(pending, state) }
         }
-        reader.advance(state, rule, &requests, &turn)
+        if !follower.holdsReads { reader.advance(state, rule, &requests, &turn) }
         // Changes that are still in flight may concern the keys that the disk would return.
         if state.revalidation == .complete, state.cursor != nil { refresher.advance(reader, requests, &turn) }
     }

@@ -31,8 +31,12 @@ import Testing
         "RequestTable": ([], ["generation", "requests", "last"]),
         "Request": (["purpose", "hadFreshToken", "bringsRecords", "age"], ["sentAt", "deadline"]),
         "Follower": (
-            ["isCaughtUp", "isPolling", "next", "cursorAheadCount", "idleResponses", "limit", "mayBeAskedAgain"],
-            ["request", "validAsOf", "storing", "laggingSince", "retry"]
+            [
+                "isCaughtUp", "isPolling", "next", "cursorAheadCount", "idleResponses", "limit", "mayBeAskedAgain", "readThrough",
+                "latePages",
+                "holdsReads",
+            ],
+            ["request", "validAsOf", "storing", "retry"]
         ),
         "Sender": (
             [

@@ -74,7 +74,7 @@ import Testing
         #expect(entry(4, pass: 1).isEvictable(state) && !entry(4, pass: 2).isEvictable(state))
         // Nor a verdict's record that is newer than the position that was lost: a page that is on its way may be older
         #expect(!entry(6, pass: 1).isEvictable(state))
-        state.shownThrough = nil
+        state.lostCursor = nil
         #expect(!entry(4, pass: 1).isEvictable(state))
     }
 
@@ -116,10 +116,10 @@ import Testing
         #expect(try SyncState(json: scene.device.store.state.json) == scene.device.store.state)
         var state = scene.device.store.state
         state.apply(.cursor(nil))
-        #expect(state.shownThrough == Scene.position(10))
+        #expect(state.lostCursor == Scene.position(10))
         #expect(try SyncState(json: state.json) == state)
         state.apply(.cursor(Scene.position(20)))
-        #expect(state.shownThrough == nil)
+        #expect(state.lostCursor == nil)
     }
 
     @Test func theStoryTellsWhatHappenedAndIsBounded() {

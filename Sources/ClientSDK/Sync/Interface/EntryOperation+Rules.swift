@@ -63,8 +63,9 @@ extension Entry {
         if let cursor = state.cursor, cursor.epoch == epoch { return asOf <= cursor.revision }
         guard pass < state.pass else { return false }
         guard state.cursor == nil, epoch == state.epoch else { return true }
-        // A pass begins no earlier than at this position, but may be older than a verdict that arrived since then.
-        return state.shownThrough.map { $0.epoch == epoch && asOf <= $0.revision } ?? false
+        // A pass from the start is no older than the position that was lost, but may be older than a verdict that
+        // arrived since then.
+        return state.lostCursor.map { $0.epoch == epoch && asOf <= $0.revision } ?? false
     }
 }
 

@@ -7,7 +7,6 @@ package enum StateChange: Hashable, Sendable {
     case epoch(Epoch?)
     case cursor(Cursor?)
     case completeAt(Timestamp?)
-    case shownThrough(Cursor?)
     case pass(Int64)
     case revalidation(SyncState.RevalidationPhase)
     case scope(String)

@@ -11,7 +11,7 @@ extension SyncState: WireMessage {
         if let epoch { writer.member("epoch", epoch.token) }
         if let cursor { writer.member("cursor", cursor.description) }
         if let completeAt { writer.member("completeAt", completeAt.milliseconds) }
-        if let shownThrough { writer.member("lostCursor", shownThrough.description) }
+        if let lostCursor { writer.member("lostCursor", lostCursor.description) }
         writer.member("pass", pass)
         writer.member("verification", revalidation.rawValue)
         writer.member("scope", scope)
@@ -26,7 +26,7 @@ extension SyncState: WireMessage {
     /// Reads what ``write(to:)`` writes.
     package init(_ reader: inout JSONReader) throws(WireError) {
         var client: ClientIdentifier?
-        var shownThrough: Cursor?
+        var lostCursor: Cursor?
         var changes: [StateChange] = []
         try reader.beginObject()
         while let name = try reader.nextMember() {
@@ -37,7 +37,7 @@ extension SyncState: WireMessage {
             case "epoch": changes.append(.epoch(Epoch(try reader.string())))
             case "cursor": changes.append(.cursor(try Cursor(try reader.string())))
             case "completeAt": changes.append(.completeAt(Timestamp(milliseconds: try reader.integer())))
-            case "lostCursor": shownThrough = try Cursor(try reader.string())
+            case "lostCursor": lostCursor = try Cursor(try reader.string())
             case "pass": changes.append(.pass(try reader.integer()))
             case "verification": changes.append(.revalidation(RevalidationPhase(rawValue: try reader.integer()) ?? .complete))
             case "scope": changes.append(.scope(try reader.string()))
@@ -55,6 +55,6 @@ extension SyncState: WireMessage {
         guard let client else { throw .unexpectedJSON("a device's state takes 'client'") }
         self.init(client: client)
         for change in changes { apply(change) }
-        self.shownThrough = shownThrough
+        self.lostCursor = lostCursor
     }
 }

@@ -24,9 +24,9 @@ package struct SyncState: Hashable, Sendable {
     package var cursor: Cursor?
     /// When ``cursor`` was stored at the end of the feed, by the device's wall clock; `nil` while there is more to read.
     package var completeAt: Timestamp?
-    /// The position through which values may have been shown, where it is past ``cursor``; otherwise `nil`. A pass begins no
-    /// earlier (rule 2): the server that answers may lag behind, and what the pass does not bring leaves the device.
-    package var shownThrough: Cursor?
+    /// The position before the reset that removed ``cursor``; `nil` as soon as there is another cursor. Shown values
+    /// may be as new as this.
+    package var lostCursor: Cursor?
     /// The number of the pass; each reset begins another one. Entries of an earlier pass are unverified.
     package var pass: Int64
     package var revalidation: RevalidationPhase
@@ -63,14 +63,6 @@ package struct SyncState: Hashable, Sendable {
         revalidation == .complete && completeAt != nil && cursor.map { $0.epoch == epoch && $0.origin == nil } ?? false
     }
 
-    /// Whether a pass may begin with this page. Only the last page shows where a pass ends, unless an earlier one names the head.
-    func mayBegin(with page: ChangePage) -> Bool {
-        guard let shown = shownThrough, shown.epoch == page.cursor.epoch,
-            let head = page.cursor.origin ?? (page.upToDate ? page.cursor.revision : nil)
-        else { return true }
-        return shown.revision <= head
-    }
-
     /// Returns the changes after which the feed is read again from its start, in another pass.
     func withoutPosition(_ settings: SyncSettings) -> [StateChange] {
         [.pass(pass + 1), .cursor(nil), .revalidation(settings.following == .everything ? .fromStart : .ofCachedKeys)]
@@ -82,11 +74,9 @@ package struct SyncState: Hashable, Sendable {
         case .nextWriteID(let number): nextWriteID = number
         case .epoch(let epoch): self.epoch = epoch
         case .cursor(let cursor):
-            if let shown = shownThrough, let reached = cursor ?? self.cursor, !shown.isBeyond(reached) { shownThrough = nil }
-            if cursor == nil { shownThrough = shownThrough ?? self.cursor }
+            lostCursor = cursor == nil ? self.cursor ?? lostCursor : nil
             self.cursor = cursor
             if cursor == nil { completeAt = nil }
-        case .shownThrough(let position): shownThrough = position
         case .completeAt(let time): completeAt = time
         case .pass(let pass): self.pass = pass
         case .revalidation(let revalidation): self.revalidation = revalidation
@@ -101,14 +91,4 @@ package struct SyncState: Hashable, Sendable {
         case .principal(let principal): self.principal = principal
         }
     }
-}
-
-extension Cursor {
-    /// Whether this position is later than the other in the same history.
-    func isBeyond(_ other: Cursor) -> Bool { epoch == other.epoch && revision > other.revision }
-}
-
-extension Since {
-    /// Whether a response continues from a position, rather than begin a pass.
-    var isPosition: Bool { if case .after = self { true } else { false } }
 }
