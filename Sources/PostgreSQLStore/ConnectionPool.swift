@@ -4,22 +4,26 @@ internal import Synchronization
 
 /// A place for a connection. Behind a `Mutex`.
 final class ConnectionSlot {
-    private var connection: Connection?
-    /// Where the connection led when it was opened.
-    private var place: ServerPlace?
+    /// A connection, and where it led when it was opened.
+    typealias Opened = (connection: Connection, place: ServerPlace)
+
+    private var opened: Opened?
 
     /// The connection, unless it has ended, or leads to another server than the latest: one that was the primary may live on.
-    func kept(by database: StoreDatabase) -> Connection? {
-        if let connection, connection.isUsable, place == database.history?.place { return connection }
-        connection = nil
+    func kept(by database: StoreDatabase) -> Opened? {
+        if let opened, opened.connection.isUsable, opened.place == database.history?.place { return opened }
+        opened = nil
         return nil
     }
 
-    func open(_ database: StoreDatabase) throws -> Connection {
+    func open(_ database: StoreDatabase) throws -> Opened {
         let opened = try database.openConnection()
-        (connection, place) = (opened.connection, opened.place)
-        return opened.connection
+        self.opened = opened
+        return opened
     }
+
+    /// Closes the connection.
+    func close() { opened = nil }
 }
 
 /// A few places for connections, each used by one thread at a time.
@@ -61,9 +65,9 @@ final class ConnectionPool: Sendable {
 
     private func run<Result: Sendable>(_ slot: ConnectionSlot, _ body: (Connection) throws -> Result) throws -> Result {
         if let kept = slot.kept(by: database) {
-            do { return try attempt(kept, body) } catch let error as PostgreSQLError where error.category == .connectionLost {}
+            do { return try attempt(kept.connection, body) } catch let error as PostgreSQLError where error.category == .connectionLost {}
         }
-        return try attempt(try slot.open(database), body)
+        return try attempt(try slot.open(database).connection, body)
     }
 
     /// Runs the closure, after which no transaction is open.

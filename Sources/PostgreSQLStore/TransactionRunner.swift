@@ -49,6 +49,7 @@ struct TransactionRunner: Sendable {
             do {
                 return try runOnce(scope, over: current, body)
             } catch let error as PostgreSQLError {
+                if error.category == .connectionLost { slot.close() }
                 // Nothing was committed. A connection that ended while nobody used it is no reason to refuse.
                 let isWorthwhile = error.category == .collision || error.category == .connectionLost
                 guard isWorthwhile, attempt < Self.attempts else { throw error }
@@ -59,14 +60,15 @@ struct TransactionRunner: Sendable {
 
     /// Runs the transaction. After a ``PostgreSQLError`` nothing of it is stored.
     private func runOnce<Result>(
-        _ scope: TransactionScope, over connection: Connection, _ body: (any RecordTransaction) throws -> Result
+        _ scope: TransactionScope, over opened: ConnectionSlot.Opened, _ body: (any RecordTransaction) throws -> Result
     ) throws -> Result {
+        let connection = opened.connection
         let transaction = PostgreSQLRecordTransaction(connection)
         let result: Result
         let identity: Identity
         let requests: [Request]
         do {
-            identity = try begin(transaction, scope)
+            identity = try begin(transaction, scope, openedAt: opened.place)
             onStep(.loaded(process: connection.process))
             result = try body(transaction)
             requests = try transaction.finish() + transaction.raisingAccess()
@@ -81,7 +83,13 @@ struct TransactionRunner: Sendable {
     }
 
     /// Locks and reads what the scope names.
-    private func begin(_ transaction: PostgreSQLRecordTransaction, _ scope: TransactionScope) throws -> Identity {
+    ///
+    /// - Parameter opened: where the connection led when it was opened. A pooler may have led it to another server since, whose epochs
+    ///   only a new connection renews. The latest history does not show that: another connection may have renewed them after this
+    ///   transaction read the old ones.
+    private func begin(_ transaction: PostgreSQLRecordTransaction, _ scope: TransactionScope, openedAt opened: ServerPlace) throws
+        -> Identity
+    {
         let loading = scope.namespaces.isEmpty ? [] : PostgreSQLRecordTransaction.loading(scope.namespaces)
         let requests =
             [Request(.begin), transaction.lockingAccess(scope)] + loading.prefix(1) + [Request(.transaction)] + loading.dropFirst()
@@ -93,12 +101,8 @@ struct TransactionRunner: Sendable {
             throw StoreError.corrupt(path: database.label, reason: "the table freshet.store is empty")
         }
         let history = StoreHistory(place: place, ordinal: try row.int64(0, 2))
-        // A pooler may have led the connection to another server, whose epochs only a new connection renews.
-        let known = database.history
-        if history != known {
-            try database.see(history)
-            if history.place != known?.place { throw PostgreSQLError(.connectionLost, "the server has begun another timeline") }
-        }
+        guard place == opened else { throw PostgreSQLError(.connectionLost, "the server has begun another timeline") }
+        if history != database.history { try database.see(history) }
         transaction.version = AccessVersion(history: history.ordinal, number: try row.int64(0, 4))
         if !loading.isEmpty {
             try transaction.take(results[first + 1], scope.namespaces, locked: results[first - 1])
