@@ -56,7 +56,7 @@ enum Schema {
         _ = try connection.run(.fillGenerations, by: deadline)
     }
 
-    /// - `store`: one row. Epochs are derived from `seed` and `token`: ``EpochRule``. `ordinal` counts the changes of `token`.
+    /// - `store`: one row. Epochs are derived from `seed` and `token`: ``EpochRule``. `ordinal` rises with each change of `token`.
     ///   `system` and `timeline` say where the row was last written: ``ServerPlace``. `access` is the version of the access rows.
     /// - `generation`: how many namespaces of a bucket of names have been dropped. All rows exist, so that they can be locked.
     /// - `namespace`: counters are kept in the transactions that change them, so that no request counts rows. An `id` is

@@ -25,7 +25,8 @@ struct ServerPlace: Hashable, Sendable {
 /// Which history of the store a connection sees.
 struct StoreHistory: Hashable, Sendable {
     var place: ServerPlace
-    /// Counts the renewals of all epochs.
+    /// Rises with each renewal of all epochs: the time of the renewal, in milliseconds since 1970, or more. A number that is only
+    /// counted would be given again after a failover that undoes a renewal.
     var ordinal: Int64
 
     /// Whether a server that has seen `other` must not use this one: it is of an earlier history.

@@ -31,7 +31,8 @@ extension Statement {
     static let setCopiedHeader = Statement(
         "set_copied_header",
         """
-        UPDATE freshet.store SET identifier = $1::text, seed = $2::bigint, token = $3::bigint, access = $4::bigint, ordinal = ordinal + 1,
+        UPDATE freshet.store SET identifier = $1::text, seed = $2::bigint, token = $3::bigint, access = $4::bigint,
+            ordinal = greatest(ordinal + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint),
             continued = NULL, continuing = NULL
         """)
     static let resetGenerations = Statement("reset_generations", "UPDATE freshet.generation SET value = 0 WHERE value <> 0")

@@ -15,7 +15,12 @@ extension Statement {
         """)
 
     /// One row, however many namespaces there are.
-    static let rotate = Statement("rotate", "UPDATE freshet.store SET token = $1::bigint, ordinal = ordinal + 1")
+    static let rotate = Statement(
+        "rotate",
+        """
+        UPDATE freshet.store SET token = $1::bigint,
+            ordinal = greatest(ordinal + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+        """)
 
     static let renewBase = Statement("renew_base", "UPDATE freshet.namespace SET base = $2::text WHERE name = $1::text")
 

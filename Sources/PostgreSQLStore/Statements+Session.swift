@@ -61,11 +61,13 @@ extension Statement {
     static let beginIncarnation = Statement(
         "begin_incarnation", "INSERT INTO freshet.incarnation(token) VALUES ($1::bigint) ON CONFLICT DO NOTHING")
     static let lockStoreRow = Statement("lock_store_row", "SELECT identifier, system, timeline, ordinal FROM freshet.store FOR UPDATE")
-    /// A later timeline of the same cluster begins with a part of the earlier one. Of another cluster nothing is known.
+    /// A later timeline of the same cluster begins with a part of the earlier one. Of another cluster nothing is known. The ordinal is
+    /// above $4, and that of no renewal which a failover has undone: it has the time.
     static let renewToken = Statement(
         "renew_token",
         """
-        UPDATE freshet.store SET token = $1::bigint, system = $2::bigint, timeline = $3::bigint, ordinal = ordinal + 1,
+        UPDATE freshet.store SET token = $1::bigint, system = $2::bigint, timeline = $3::bigint,
+            ordinal = greatest(ordinal + 1, $4::bigint + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint),
             continued = CASE WHEN system = $2::bigint AND timeline < $3::bigint THEN token END, continuing = $1::bigint
         """)
 

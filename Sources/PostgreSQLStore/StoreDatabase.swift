@@ -155,6 +155,7 @@ final class StoreDatabase: Sendable {
                 if !isKept { parameters.add(Int64(bitPattern: random())) }
                 parameters.add(place.system)
                 parameters.add(place.timeline)
+                if !isKept { parameters.add(history?.ordinal ?? 0) }
                 _ = try connection.run(isKept ? .keepToken : .renewToken, parameters, by: deadline)
             }
             _ = try connection.run(.commit, by: deadline)

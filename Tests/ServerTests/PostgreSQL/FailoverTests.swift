@@ -93,5 +93,43 @@ struct FailoverTests {
         let new = try store.state(of: shop).epoch
         #expect(new != old && position.withLock { $0 } == Cursor(epoch: new, revision: Revision(2) ?? .zero))
     }
+
+    @Test("After a failover that undoes the renewal of the one before, keys and revocations have a version that no server has seen")
+    func lostRenewal() throws {
+        // Given
+        let database = try PostgreSQLDatabase()
+        func open(seed: UInt64) throws -> PostgreSQLRecordStore { try PostgreSQLRecordStore(uri: database.uri) { seed } }
+        _ = try open(seed: 7)
+        try database.cluster.query("UPDATE freshet.store SET timeline = timeline - 1", in: database.name)
+        let first = try open(seed: 8)
+        for name in ["token:a", "token:b"] { try first.transaction { try $0.keep(AccessRow(.revocation, name: name, value: [])) } }
+        let seen = try first.accessVersion()
+        #expect(seen.number == 2)
+        // When
+        try database.cluster.query("UPDATE freshet.store SET timeline = timeline - 1, ordinal = 0, access = 1", in: database.name)
+        let second = try open(seed: 9)
+        // Then
+        let changes = try second.accessChanges(after: seen)
+        #expect(changes.base == nil && changes.version.history > seen.history)
+    }
+
+    @Test("A server that renews the epochs goes on, also where the clock of PostgreSQL is behind")
+    func clockBehind() throws {
+        // Given a history of the future
+        let database = try PostgreSQLDatabase()
+        let store = try PostgreSQLRecordStore(uri: database.uri) { 7 }
+        let future: Int64 = 9_000_000_000_000
+        try database.cluster.query("UPDATE freshet.store SET ordinal = \(future)", in: database.name)
+        _ = try store.put("a/1", in: namespace)
+        // When another server takes over that has nothing of it
+        try database.cluster.query(
+            """
+            UPDATE freshet.store SET timeline = timeline - 1, ordinal = 0;
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database.name)' AND pid <> pg_backend_pid()
+            """, in: database.name)
+        // Then
+        #expect(try store.put("a/1", in: namespace) == Revision(2))
+        #expect(try store.accessVersion().history == future + 1)
+    }
 }
 #endif
