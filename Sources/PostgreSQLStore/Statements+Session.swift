@@ -43,10 +43,15 @@ extension Statement {
     static let shareAccess = Statement("share_access", "LOCK TABLE freshet.access IN ROW SHARE MODE")
     static let lockAccess = Statement("lock_access", "LOCK TABLE freshet.access IN EXCLUSIVE MODE")
 
-    /// Has the transaction's commit wait for the disk. A pooler may have lent a connection whose settings are those of another program.
+    /// Has the transaction's commit wait for the disk, and warn if no standby has confirmed it. A pooler may have lent a connection
+    /// whose settings are those of another program.
     static let waitForDisk = Statement(
         "wait_for_disk",
-        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')")
+        """
+        SELECT set_config('client_min_messages', 'warning', true),
+            CASE WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
+                THEN set_config('synchronous_commit', 'on', true) END
+        """)
 
     /// A lost notification is no lost change, so nothing waits for the disk. The setting ends with the transaction: a pooler may lend
     /// the connection to another one next.

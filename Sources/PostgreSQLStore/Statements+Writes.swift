@@ -15,12 +15,15 @@ extension Statement {
     static let lockNamespaces = Statement(
         "lock_namespaces", "SELECT id FROM freshet.namespace WHERE name = ANY ($1::text[]) ORDER BY id + 0 FOR UPDATE")
 
-    /// The transaction's number, the history and incarnation that it is in, and whether its commit waits for the disk.
+    /// The transaction's number, the history and incarnation that it is in, and whether its commit waits for the disk and a missing
+    /// confirmation of the standby, which is a warning, is sent.
     static let transaction = Statement(
         "transaction",
         """
         SELECT pg_current_xact_id()::text, s.system, s.ordinal, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), s.access,
-            (SELECT token::text FROM freshet.incarnation), current_setting('synchronous_commit') IN ('on', 'remote_apply')
+            (SELECT token::text FROM freshet.incarnation),
+            current_setting('synchronous_commit') IN ('on', 'remote_apply')
+                AND current_setting('client_min_messages') NOT IN ('error', 'fatal', 'panic')
         FROM freshet.store s
         """)
 

@@ -25,7 +25,7 @@ struct TransactionRunner: Sendable {
         let history: StoreHistory
         /// `nil` if the database has lost the row.
         let incarnation: String?
-        /// Whether the commit waits for the disk.
+        /// Whether the commit waits for the disk, and the server says so if no standby has confirmed it.
         let isDurable: Bool
     }
 
