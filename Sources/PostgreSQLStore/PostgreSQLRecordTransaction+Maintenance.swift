@@ -25,7 +25,7 @@ extension PostgreSQLRecordTransaction {
         return try connection.run(.renewBase, parameters, by: .patient).affectedRows > 0
     }
 
-    // MARK: Access control and the probe
+    // MARK: Access control
 
     func accessVersion() throws -> AccessVersion {
         guard let version else { throw PostgreSQLError(.misuse, "the version of the access rows was not read") }
@@ -50,8 +50,6 @@ extension PostgreSQLRecordTransaction {
         parameters.add(name)
         _ = try connection.run(.removeAccess, parameters, by: .patient)
     }
-
-    func touch() throws { _ = try connection.run(.touch, by: .patient) }
 
     // MARK: Compaction
 

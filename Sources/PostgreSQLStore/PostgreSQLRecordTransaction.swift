@@ -14,6 +14,8 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
     /// Whether no other transaction can change access rows, or decide anything by them.
     private var hasAccess = false
     private var changesAccess = false
+    private var hasFlushed = false
+    private var hasTouched = false
 
     init(_ connection: Connection) { self.connection = connection }
 
@@ -147,10 +149,20 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
 
     /// Writes the drafts and forgets them, since other statements are to read and change the rows.
     func flush() throws {
+        hasFlushed = true
         let requests = try finish()
         if !requests.isEmpty { _ = try connection.exchange(requests, by: .patient) }
         forget()
     }
+
+    /// Writes to the disk, and changes nothing.
+    func touch() throws {
+        hasTouched = true
+        _ = try connection.run(.touch, by: .patient)
+    }
+
+    /// Whether ``touch()`` was all that the transaction has done: it has read no namespace, so that it acknowledges nothing either.
+    var isProbe: Bool { hasTouched && namespaces.isEmpty && !hasFlushed && !changesAccess }
 
     /// The last statements of a transaction.
     func raisingAccess() -> [Request] {

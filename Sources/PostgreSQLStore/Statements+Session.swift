@@ -53,6 +53,9 @@ extension Statement {
                 THEN set_config('synchronous_commit', 'on', true) END
         """)
 
+    /// Has the transaction's commit wait for the server's disk, and for no standby. Only for a transaction that acknowledges nothing.
+    static let waitForLocalDisk = Statement("wait_for_local_disk", "SELECT set_config('synchronous_commit', 'local', true)")
+
     /// A lost notification is no lost change, so nothing waits for the disk. The setting ends with the transaction: a pooler may lend
     /// the connection to another one next.
     static let notify = Statement("notify", "SELECT pg_notify('freshet', $1::text), set_config('synchronous_commit', 'off', true)")

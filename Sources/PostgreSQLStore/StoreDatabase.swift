@@ -64,7 +64,7 @@ final class StoreDatabase: Sendable {
             _ = try enter(connection, place)
             return (connection, place)
         } catch let error as PostgreSQLError
-            where [.unreachable, .timedOut, .tooManyConnections].contains(error.category)
+            where [.unreachable, .timedOut, .tooManyConnections, .lockTimeout].contains(error.category)
         {
             outage.withLock { $0 = Outage(error: error, end: Deadline(after: Self.outagePause)) }
             throw error
@@ -141,12 +141,15 @@ final class StoreDatabase: Sendable {
     /// Checks that the connection leads to the latest history, and renews all epochs if the server has begun another one: after
     /// a failover, acknowledged writes may be missing, unless the policy says that none is. Every connection does so before it writes,
     /// so no write precedes it.
+    ///
+    /// The renewal waits for no standby, since reads need it too. A write that is acknowledged in the new epochs is later in the log,
+    /// so a standby that has confirmed it has the renewal. A failover that undoes the renewal begins another timeline, and other epochs.
     private func enter(_ connection: Connection, _ place: ServerPlace) throws -> String {
         let deadline = Deadline(after: Self.patience)
         var row = try connection.run(.storeRow, by: deadline)
         guard row.count == 1 else { throw StoreError.corrupt(path: label, reason: "the table freshet.store is empty") }
         if try history(row) != place {
-            _ = try connection.run(.begin, by: deadline)
+            _ = try connection.exchange([Request(.begin), Request(.waitForLocalDisk)], by: deadline)
             row = try connection.run(.lockStoreRow, by: deadline)
             let before = try history(row)
             if before != place {
@@ -165,7 +168,7 @@ final class StoreDatabase: Sendable {
         if try !row.bool(0, 4) {
             var parameters = Parameters()
             parameters.add(Int64(bitPattern: random()))
-            _ = try connection.run(.beginIncarnation, parameters, by: deadline)
+            _ = try connection.exchange([Request(.waitForLocalDisk), Request(.beginIncarnation, parameters)], by: deadline)
         }
         return row.text(0, 0)
     }

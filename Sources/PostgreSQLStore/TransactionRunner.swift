@@ -78,7 +78,8 @@ struct TransactionRunner: Sendable {
             throw error
         }
         onStep(.committing(process: connection.process))
-        try commit(requests, identity, over: connection)
+        let settings: [Statement] = transaction.isProbe ? [.waitForLocalDisk] : identity.isDurable ? [] : [.waitForDisk]
+        try commit(requests + settings.map { Request($0) }, identity, over: connection)
         return result
     }
 
@@ -114,8 +115,7 @@ struct TransactionRunner: Sendable {
 
     private func commit(_ requests: [Request], _ identity: Identity, over connection: Connection) throws {
         let outcome: [QueryResult]
-        let settings = identity.isDurable ? [] : [Request(.waitForDisk)]
-        do { outcome = try connection.exchange(requests + settings + [Request(.commit)], by: .patient) } catch {
+        do { outcome = try connection.exchange(requests + [Request(.commit)], by: .patient) } catch {
             guard !connection.isUsable else {
                 // The server has refused a statement, or the commit, and undone everything.
                 _ = try? connection.run(.rollback, by: .patient)

@@ -94,6 +94,36 @@ struct FailoverTests {
         #expect(new != old && position.withLock { $0 } == Cursor(epoch: new, revision: Revision(2) ?? .zero))
     }
 
+    @Test("While a synchronous standby is away epochs are renewed and the probe is answered; transactions that do more wait")
+    func standbyAway() throws {
+        // Given
+        let cluster = try PostgreSQLCluster()
+        let uri = cluster.uri("postgres")
+        let namespace = namespace
+        let first = try PostgreSQLRecordStore(uri: uri) { 7 }
+        _ = try first.put("a/1", in: namespace)
+        let epoch = try first.state(of: namespace).epoch
+        try cluster.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try cluster.query("SELECT pg_reload_conf()")
+        // The setting takes effect some time later.
+        while case .success = cluster.endingWaits(by: "pg_cancel_backend", { try first.put("a/1", in: namespace) }) {}
+        // When
+        try cluster.query("SET synchronous_commit = local; UPDATE freshet.store SET timeline = timeline - 1")
+        let second = try PostgreSQLRecordStore(uri: uri) { 99 }
+        // Then
+        #expect(try second.state(of: namespace).epoch != epoch)
+        try StoreFixture(over: second).commit { .probe(then: $0) }.result.get()
+        let result = cluster.endingWaits(by: "pg_cancel_backend") {
+            try second.transaction(touching: { TransactionScope(namespaces: [namespace]) }) { transaction in
+                try transaction.touch()
+                return try transaction.namespace(namespace).outline(RecordKey("a/1"))?.revision
+            }
+        }
+        guard case .outcomeUnknown? = #expect(throws: StoreError.self, performing: { try result.get() }) else {
+            throw Unexpected(what: "\(result)")
+        }
+    }
+
     @Test("After a failover that undoes the renewal of the one before, keys and revocations have a version that no server has seen")
     func lostRenewal() throws {
         // Given

@@ -164,18 +164,9 @@ struct LostConnectionTests {
         try cluster.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
         try cluster.query("SELECT pg_reload_conf()")
         // When
-        let function = ends ? "pg_terminate_backend" : "pg_cancel_backend"
-        let waiter = DispatchQueue(label: "test.waiter")
-        let ended = DispatchGroup()
-        let isDone = Mutex(false)
-        waiter.async(group: ended) {
-            while !isDone.withLock({ $0 }) {
-                _ = try? cluster.query("SELECT count(\(function)(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
-            }
+        let result = cluster.endingWaits(by: ends ? "pg_terminate_backend" : "pg_cancel_backend") {
+            try store.increment("a/1", in: namespace)
         }
-        let result = Result { try store.increment("a/1", in: namespace) }
-        isDone.withLock { $0 = true }
-        ended.wait()
         // Then
         try cluster.query("ALTER SYSTEM RESET synchronous_standby_names")
         try cluster.query("SELECT pg_reload_conf()")
@@ -184,6 +175,23 @@ struct LostConnectionTests {
         guard case .outcomeUnknown? = #expect(throws: StoreError.self, performing: { try result.get() }) else {
             throw Unexpected(what: "\(result)")
         }
+    }
+}
+
+extension PostgreSQLCluster {
+    /// Runs the closure, and meanwhile calls a function of PostgreSQL for each process that waits for a standby.
+    func endingWaits<Value>(by function: String, _ body: () throws -> Value) -> Result<Value, any Error> {
+        let ended = DispatchGroup()
+        let isDone = Mutex(false)
+        DispatchQueue(label: "test.waiter").async(group: ended) {
+            while !isDone.withLock({ $0 }) {
+                _ = try? self.query("SELECT count(\(function)(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            }
+        }
+        let result = Result { try body() }
+        isDone.withLock { $0 = true }
+        ended.wait()
+        return result
     }
 }
 #endif
