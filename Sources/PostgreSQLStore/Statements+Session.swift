@@ -83,10 +83,21 @@ extension Statement {
     static let keepToken = Statement("keep_token", "UPDATE freshet.store SET system = $1::bigint, timeline = $2::bigint")
     static let standbyNames = Statement("standby_names", "SELECT current_setting('synchronous_standby_names')")
 
-    /// Whether a transaction was committed: `committed`, `aborted`, `in progress`, or NULL if it is too old to say; and the token of
-    /// the incarnation. After a crash PostgreSQL gives the numbers again that no record on its disk names, so `committed` may be said
-    /// of another transaction if the token has changed. `aborted` is true of both: a number on disk is not given again.
+    /// Whether a transaction was committed: `committed`, `aborted`, `in progress`, or NULL if it is too old to say; the token of the
+    /// incarnation; and the history. After a crash PostgreSQL gives the numbers again that no record on its disk names, so `committed`
+    /// may be said of another transaction if the token is not $2 any more. `aborted` is true of both: a number on disk is not given again.
+    ///
+    /// Recovery goes on above all numbers on disk. So after a crash a number from the end of the snapshot on is not on disk: the
+    /// transaction is aborted, where `pg_xact_status` would fail with 22023 or speak of another one.
     static let transactionStatus = Statement(
-        "transaction_status", "SELECT pg_xact_status($1::text::xid8), (SELECT token::text FROM freshet.incarnation)")
+        "transaction_status",
+        """
+        SELECT CASE WHEN (SELECT token::text FROM freshet.incarnation) <> $2::text
+                AND $1::text::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) THEN 'aborted'
+            ELSE pg_xact_status($1::text::xid8) END,
+            (SELECT token::text FROM freshet.incarnation), system, ordinal,
+            substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)
+        FROM freshet.store
+        """)
 }
 #endif

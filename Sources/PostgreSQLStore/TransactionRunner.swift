@@ -33,6 +33,8 @@ struct TransactionRunner: Sendable {
     private static let attempts = 4
     /// How long the outcome of a commit is asked for.
     private static let outcomePatience = Duration.seconds(30)
+    /// How long to wait before asking again, in microseconds: at first and at most.
+    private static let askingPauses: ClosedRange<useconds_t> = 50_000...1_000_000
 
     init(_ database: StoreDatabase, onStep: @escaping @Sendable (TransactionStep) -> Void) {
         self.database = database
@@ -139,9 +141,12 @@ struct TransactionRunner: Sendable {
         let deadline = Deadline(after: Self.outcomePatience)
         var parameters = Parameters()
         parameters.add(identity.number)
+        parameters.add(identity.incarnation)
+        let slot = ConnectionSlot()
+        var pause = Self.askingPauses.lowerBound
         while !deadline.hasPassed {
-            if let connection = try? database.open(), let row = try? connection.run(.transactionStatus, parameters, by: .patient) {
-                guard database.history == identity.history else { break }
+            if let (connection, row) = try status(parameters, over: slot) {
+                guard try row.count == 1 && isWithin(identity.history, row) else { throw unknown("another history has begun") }
                 switch row.optionalText(0, 0) {
                 case "committed":
                     guard let incarnation = identity.incarnation, row.optionalText(0, 1) == incarnation else {
@@ -154,9 +159,27 @@ struct TransactionRunner: Sendable {
                 }
             }
             // The thread is a lane's, and has nothing else to do.
-            usleep(50_000)
+            usleep(pause)
+            pause = min(pause * 2, Self.askingPauses.upperBound)
         }
         throw unknown(failure.description)
+    }
+
+    /// The row of ``Statement/transactionStatus``, and the connection that has it; `nil` if no server answers, as while one starts.
+    private func status(_ parameters: Parameters, over slot: ConnectionSlot) throws -> (Connection, QueryResult)? {
+        do {
+            let connection = try (slot.kept(by: database) ?? slot.open(database)).connection
+            return (connection, try connection.run(.transactionStatus, parameters, by: .patient))
+        } catch let error as PostgreSQLError where error.state == "22023" && error.statement == Statement.transactionStatus.name {
+            // PostgreSQL has not given the number yet, and no crash explains that.
+            throw unknown(error.description)
+        } catch { return nil }
+    }
+
+    /// Whether a row of ``Statement/transactionStatus`` is of the history, and no connection has seen a later one.
+    private func isWithin(_ history: StoreHistory, _ row: QueryResult) throws -> Bool {
+        guard let place = ServerPlace(system: try row.int64(0, 2), logFile: row.text(0, 4)) else { return false }
+        return StoreHistory(place: place, ordinal: try row.int64(0, 3)) == history && database.history == history
     }
 
     /// Waits for the standby as the lost answer would have: a later commit is confirmed after the earlier one.

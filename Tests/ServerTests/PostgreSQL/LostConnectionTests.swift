@@ -154,6 +154,34 @@ struct LostConnectionTests {
         #expect(others.withLock { $0 } == 3)
     }
 
+    @Test("A transaction that runs when PostgreSQL crashes, and whose number is not given again meanwhile, runs again at once")
+    func crashBeforeTheDisk() throws {
+        // Given numbers of which nothing is on disk yet
+        let cluster = try PostgreSQLCluster(settings: ["wal_writer_delay = 10s", "autovacuum = off"])
+        let uri = cluster.uri("postgres")
+        let transactions = Mutex(0)
+        let asked = Mutex(0)
+        let store = try store(uri) { step in
+            switch step {
+            case .committing:
+                let isSecond = transactions.withLock { count in
+                    count += 1
+                    return count == 2
+                }
+                if isSecond { try? cluster.crash() }
+            case .asking: asked.withLock { $0 += 1 }
+            default: break
+            }
+        }
+        _ = try store.increment("a/1", in: namespace)
+        let other = try Connection(ConnectionSettings(uri: uri))
+        for _ in 1...10 { try other.execute("BEGIN; SELECT pg_current_xact_id(); ROLLBACK", by: Deadline(after: Self.deadline)) }
+        // When PostgreSQL crashes before the commit
+        let revision = try store.increment("a/1", in: namespace)
+        // Then
+        #expect(revision == Revision(2) && asked.withLock { $0 } == 1)
+    }
+
     /// A standby that never confirms holds up each commit, so that its connection can be ended while it waits.
     @Test(arguments: [true, false])
     func aCommitThatWaitsForAStandbyIsAskedFor(_ ends: Bool) async throws {
