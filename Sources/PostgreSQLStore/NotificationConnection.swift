@@ -116,7 +116,8 @@ private final class Listener: Sendable {
 
     private func run() {
         do {
-            let connection = try database.open()
+            let opened = try database.openConnection()
+            let connection = opened.connection
             try checkDirect(connection)
             try connection.execute("LISTEN freshet", by: .patient)
             try probe(connection)
@@ -124,6 +125,10 @@ private final class Listener: Sendable {
             note(nil)
             deliver(.established)
             while !isStopped {
+                // The former primary may live on, and would deliver no message of servers that have left it.
+                guard opened.place == database.history?.place else {
+                    throw PostgreSQLError(.connectionLost, "another server of PostgreSQL has taken over")
+                }
                 if let message = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) {
                     try announce(AnnouncementText.texts(of: message), over: connection)
                     deliver(.sent)

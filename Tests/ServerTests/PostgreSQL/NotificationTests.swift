@@ -1,12 +1,12 @@
 #if PostgreSQL
 import Dispatch
-import FreshetPostgreSQLStore
 import FreshetTestSupport
 import FreshetWire
 import Logging
 import Synchronization
 import Testing
 
+@testable import FreshetPostgreSQLStore
 @testable import FreshetServer
 
 /// Servers that notify each other over PostgreSQL, whose connections end, or take messages and deliver none.
@@ -99,6 +99,22 @@ struct NotificationTests {
         // And another takes its place
         connection.connect(inbox.take)
         #expect(try inbox.next() == .established)
+    }
+
+    @Test func aConnectionToAServerThatIsNoLongerThePrimaryIsReportedAsLost() throws {
+        // Given
+        let (store, inbox) = (try store(), Inbox())
+        let connection = NotificationConnection(store, logger: Self.quiet)
+        defer { connection.disconnect() }
+        connection.connect(inbox.take)
+        #expect(try inbox.next() == .established)
+        // When another connection of the store leads to a later timeline
+        var history = try #require(store.database.history)
+        history.place.timeline += 1
+        try store.database.see(history)
+        connection.send(try message(1, heads: 0))
+        // Then. The message may have been sent before.
+        while try inbox.next() != .lost {}
     }
 
     @Test("Texts of other programs on the channel have no effect")
