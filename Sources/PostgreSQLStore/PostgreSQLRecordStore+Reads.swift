@@ -87,12 +87,17 @@ extension PostgreSQLRecordStore {
                 return try zip(lookups, rows).map { lookup, rows in .success(try lookup.snapshot(of: rows)) }
             }
         } catch {
-            // A store that is away would let each of them wait.
-            if case .unavailable = error { return lookups.map { _ in .failure(error) } }
+            // A store that is away or busy would let each of them wait.
+            guard error.concernsOneLookup else { return lookups.map { _ in .failure(error) } }
             // One of them failed, and with it those that were sent after it.
+            var common: StoreError?
             return lookups.map { lookup in
-                Result { () throws(StoreError) in
-                    try record(lookup.key, in: lookup.namespace, for: lookup.client, valueBytes: lookup.valueBytes)
+                if let common { return .failure(common) }
+                do throws(StoreError) {
+                    return .success(try record(lookup.key, in: lookup.namespace, for: lookup.client, valueBytes: lookup.valueBytes))
+                } catch {
+                    if !error.concernsOneLookup { common = error }
+                    return .failure(error)
                 }
             }
         }
@@ -247,6 +252,16 @@ extension Parameters {
     init(of namespace: Namespace, for client: ClientIdentifier?) {
         self.init(of: namespace)
         add(client?.text)
+    }
+}
+
+extension StoreError {
+    /// Whether other lookups may succeed at the same time.
+    fileprivate var concernsOneLookup: Bool {
+        switch self {
+        case .failed, .corrupt: true
+        default: false
+        }
     }
 }
 

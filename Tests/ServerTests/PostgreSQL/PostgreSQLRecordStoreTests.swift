@@ -1,5 +1,6 @@
 #if PostgreSQL
 import Dispatch
+import FreshetPostgreSQL
 import FreshetPostgreSQLStore
 import FreshetServer
 import FreshetTestSupport
@@ -179,6 +180,36 @@ struct PostgreSQLRecordStoreTests {
         let results = try store.records(["shop", "broken", "shop"].map { RecordLookup(try RecordKey("a/1"), in: try Namespace($0)) })
         // Then
         #expect(results.map { (try? $0.get().value) != nil } == [true, false, true])
+    }
+
+    @Test("Lookups that wait in vain for a lock fail together, and do not wait for it again one by one")
+    func lookupsWithoutALock() throws {
+        // Given a table that another program holds
+        let store = try open()
+        _ = try store.put("a/1", in: namespace)
+        let holder = try Connection(ConnectionSettings(uri: database.uri))
+        try holder.execute("BEGIN; LOCK TABLE freshet.record IN ACCESS EXCLUSIVE MODE", by: Deadline(after: .seconds(20)))
+        let lookups = try (1...3).map { RecordLookup(try RecordKey("a/\($0)"), in: namespace) }
+        let results = Mutex<[Result<Snapshot<Record?>, StoreError>]>([])
+        let ends = DispatchGroup()
+        // When it holds the table until a second lookup waits, or all have ended
+        DispatchQueue(label: "test.reader").async(group: ends) {
+            let found = store.records(lookups)
+            results.withLock { $0 = found }
+        }
+        var waits: Set<String> = []
+        while waits.count < 2, ends.wait(timeout: .now()) == .timedOut {
+            let start = try database.cluster.query(
+                "SELECT query_start FROM pg_stat_activity WHERE datname = '\(database.name)' AND wait_event_type = 'Lock'")
+            if !start.isEmpty { waits.insert(start) }
+        }
+        try holder.execute("COMMIT", by: Deadline(after: .seconds(20)))
+        ends.wait()
+        // Then
+        let areBusy = results.withLock { $0 }.map { result in
+            if case .failure(.overloaded) = result { true } else { false }
+        }
+        #expect(areBusy == [true, true, true])
     }
 
     @Test func aNewerSchemaIsRefused() throws {
