@@ -17,7 +17,7 @@ package struct PostgreSQLCopyEnd: StoreCopyEnd {
     /// - Parameter uri: `postgres://…`; see ``ConnectionSettings``.
     package init(uri: String) throws(StoreError) {
         do throws(PostgreSQLError) {
-            database = StoreDatabase(try ConnectionSettings(uri: uri), random: PostgreSQLRecordStore.systemRandom)
+            database = StoreDatabase(try ConnectionSettings(uri: uri), failover: nil, random: PostgreSQLRecordStore.systemRandom)
         } catch { throw StoreError(error, label: "the store") }
     }
 

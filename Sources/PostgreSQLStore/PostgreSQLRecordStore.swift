@@ -23,7 +23,9 @@ package final class PostgreSQLRecordStore: RecordStore {
         package var lanes = 4
         /// How many reads are in progress at once, each over a separate connection.
         package var readers = 4
-        package var failover = FailoverPolicy.renew
+        /// What to do once another server of PostgreSQL has taken over; `nil` refuses to use the store until a Freshet server has
+        /// done it, since all of them need the same policy.
+        package var failover: FailoverPolicy? = .renew
         /// For tests: called between the two round trips of a transaction, and before its commit is sent.
         package var onStep: @Sendable (TransactionStep) -> Void = { _ in }
 
@@ -77,7 +79,7 @@ package final class PostgreSQLRecordStore: RecordStore {
         do {
             let settings = try ConnectionSettings(uri: uri)
             label = settings.label
-            return try read(StoreDatabase(settings) { 0 })
+            return try read(StoreDatabase(settings, failover: nil) { 0 })
         } catch { throw StoreError.from(error, label: label) }
     }
 

@@ -65,6 +65,8 @@ extension Statement {
 
     static let storeRow = Statement(
         "store_row", "SELECT identifier, system, timeline, ordinal, EXISTS (SELECT FROM freshet.incarnation) FROM freshet.store")
+    /// The columns are in every version of the schema.
+    static let storePlace = Statement("store_place", "SELECT system, timeline FROM freshet.store")
     /// Done by the first connection after a crash. Others may do so at the same time.
     static let beginIncarnation = Statement(
         "begin_incarnation", "INSERT INTO freshet.incarnation(token) VALUES ($1::bigint) ON CONFLICT DO NOTHING")

@@ -7,7 +7,8 @@ internal import Synchronization
 final class StoreDatabase: Sendable {
     let label: String
     private let settings: ConnectionSettings
-    private let failover: FailoverPolicy
+    /// `nil` leaves it to the servers, whose policy is not known here.
+    private let failover: FailoverPolicy?
     private let random: @Sendable () -> UInt64
     /// The latest history that any connection has seen; `nil` before the first.
     private let latest = Mutex<StoreHistory?>(nil)
@@ -25,7 +26,7 @@ final class StoreDatabase: Sendable {
     /// How long one exchange with the server may take.
     static let patience = Duration.seconds(10)
 
-    init(_ settings: ConnectionSettings, failover: FailoverPolicy = .renew, random: @escaping @Sendable () -> UInt64) {
+    init(_ settings: ConnectionSettings, failover: FailoverPolicy?, random: @escaping @Sendable () -> UInt64) {
         self.settings = settings
         self.failover = failover
         self.random = random
@@ -40,6 +41,7 @@ final class StoreDatabase: Sendable {
     /// - Parameter seed: random; a new store derives its epochs from it.
     func prepare(seed: UInt64) throws -> String {
         let (connection, place) = try connect()
+        try checkTakenOver(connection, place)
         try Schema.migrate(connection, seed: seed, place: place, label: label)
         return try enter(connection, place)
     }
@@ -77,6 +79,7 @@ final class StoreDatabase: Sendable {
     func openForCopy(making seed: UInt64?) throws -> sending Connection? {
         let (connection, place) = try connect()
         guard try schema(connection) > 0 || seed != nil else { return nil }
+        try checkTakenOver(connection, place)
         try Schema.migrate(connection, seed: seed ?? 0, place: place, label: label)
         _ = try enter(connection, place)
         return connection
@@ -153,6 +156,7 @@ final class StoreDatabase: Sendable {
             row = try connection.run(.lockStoreRow, by: deadline)
             let before = try history(row)
             if before != place {
+                try checkTakenOver(place, after: before)
                 let isKept = failover == .keep && place.continues(before)
                 var parameters = Parameters()
                 if !isKept { parameters.add(Int64(bitPattern: random())) }
@@ -171,6 +175,22 @@ final class StoreDatabase: Sendable {
             _ = try connection.exchange([Request(.waitForLocalDisk), Request(.beginIncarnation, parameters)], by: deadline)
         }
         return row.text(0, 0)
+    }
+
+    /// Throws if the epochs depend on a policy that is not known here. Changes nothing, and reads any version of the schema.
+    private func checkTakenOver(_ connection: Connection, _ place: ServerPlace) throws {
+        guard failover == nil, try schema(connection) > 0 else { return }
+        let row = try connection.run(.storePlace, by: .patient)
+        guard row.count == 1 else { throw StoreError.corrupt(path: label, reason: "the table freshet.store is empty") }
+        try checkTakenOver(place, after: ServerPlace(system: row.int64(0, 0), timeline: row.int64(0, 1)))
+    }
+
+    private func checkTakenOver(_ place: ServerPlace, after before: ServerPlace) throws {
+        guard failover == nil, place.continues(before) else { return }
+        throw StoreError.unusable(
+            path: label,
+            reason: "no Freshet server has taken over since the last failover of PostgreSQL, and only the servers know whether the epochs "
+                + "stay (--failover). Start one first: freshet serve --store")
     }
 
     private func history(_ row: QueryResult) throws -> ServerPlace {

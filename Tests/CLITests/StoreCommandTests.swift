@@ -116,6 +116,39 @@ struct StoreCommandTests {
         cluster.giveBack(name)
     }
 
+    @Test("Commands leave a failover to the servers, which alone know whether the epochs stay")
+    func failover() async throws {
+        let folder = TemporaryDirectory()
+        let freshet = Program()
+        // Given a store after a failover: it was last written on an earlier timeline
+        #expect(try await freshet("store", "init", uri).status == 0)
+        let token = try cluster.query("SELECT token FROM freshet.store", in: name)
+        try cluster.query("UPDATE freshet.store SET timeline = timeline - 1", in: name)
+        let before = try cluster.query("SELECT * FROM freshet.store", in: name)
+        let commands = [
+            ["store", "init", uri], ["key", "create", "--store", uri, "--name", "a", "--admin"],
+            ["copy", "--from", uri, "--to", folder.file("copy")],
+        ]
+        // When
+        for arguments in commands {
+            let ending = try await freshet(arguments)
+            // Then
+            #expect(ending.status == ExitStatus.data.rawValue && ending.error.contains("Start one first"), "\(arguments): \(ending)")
+        }
+        #expect(try cluster.query("SELECT * FROM freshet.store", in: name) == before)
+        // When a server has taken over
+        let server = try await ServerProcess.start(
+            executable: Program.path, data: nil, options: ["--store", uri, "--failover", "keep"])
+        #expect(await server.stop() == .exited(0))
+        // Then
+        for arguments in commands {
+            let ending = try await freshet(arguments)
+            #expect(ending.status == 0, "\(arguments): \(ending)")
+        }
+        #expect(try cluster.query("SELECT token FROM freshet.store", in: name) == token)
+        cluster.giveBack(name)
+    }
+
     @Test("A store that cannot be named or reached is reported, without its password")
     func failures() async throws {
         let freshet = Program()

@@ -20,9 +20,14 @@ struct StoreLocation {
         self.uri = uri
     }
 
-    /// Opens the store, and makes or updates its schema.
+    /// Opens the store, and makes or updates its schema. Refuses a store that a failover has changed, until a server has used it: the
+    /// servers alone know whether the epochs stay.
     func open() throws(CommandFailure) -> PostgreSQLRecordStore {
-        do throws(StoreError) { return try PostgreSQLRecordStore(uri: uri) } catch { throw CommandFailure(error) }
+        var configuration = PostgreSQLRecordStore.Configuration()
+        configuration.failover = nil
+        do throws(StoreError) {
+            return try PostgreSQLRecordStore(uri: uri, configuration: configuration)
+        } catch { throw CommandFailure(error) }
     }
 
     /// Opens the store for a server.
