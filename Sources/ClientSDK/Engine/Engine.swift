@@ -199,10 +199,16 @@ actor Engine {
     }
 
     private func tick() {
-        guard let (gap, due, readDue) = timer?.look() else { return }
-        if gap { submit(.wake) }
-        if due { submit(.timer) }
-        if readDue { readAgain() }
+        if let look = timer?.look() { act(on: look) }
+    }
+
+    /// Does what a look at the clocks demands.
+    func act(on look: (gap: Bool, due: Bool, readDue: Bool)) {
+        // The other side may have ended the idle connections while this one slept. libcurl judges their age by a clock
+        // that stops in a sleep, and would send the next poll on one of them.
+        if look.gap { reconnect(onOtherPath: true) }
+        if look.due { submit(.timer) }
+        if look.readDue { readAgain() }
     }
 
     func nextCallerID() -> CallerID {

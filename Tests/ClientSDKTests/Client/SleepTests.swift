@@ -1,4 +1,5 @@
 import FreshetTestSupport
+import Synchronization
 import Testing
 
 @testable import FreshetClient
@@ -41,5 +42,40 @@ struct SleepTests {
         let end = bob.engine.memory.liveUntil
         #expect(end >= before + 25_000)
         #expect(end <= DeviceClock.uptime + 25_000)
+    }
+
+    @Test("opens new connections, since its idle ones may be dead", .timeLimit(.minutes(3)))
+    func deadConnections() async throws {
+        // Given a server whose connections from before the sleep stay open, and on which nothing comes back after it
+        let hasSlept = Mutex(false)
+        let (polls, continuation) = AsyncStream.makeStream(of: Void.self)
+        let server = ScriptedServer { connection in
+            let isDead = !hasSlept.withLock { $0 }
+            while let (head, _) = connection.request() {
+                if isDead, hasSlept.withLock({ $0 }) { return connection.waitUntilClosed() }
+                if !isDead { continuation.yield() }
+                if head.contains("since=a-9"), !head.contains("wait=0") { return connection.waitUntilClosed() }
+                let list = #"{"records":[],"next":null,"cursor":"a-9"}"#
+                let page = #"{"changes":[],"cursor":"a-9","upToDate":true}"#
+                connection.respond(
+                    head.contains("/changes") ? page : list,
+                    fields: "Freshet-Cursor: a-9\r\nFreshet-Last-Write: 0\r\nContent-Type: application/json\r\n")
+            }
+        }
+        let client = try ServerFixture.client(server.url) {
+            ($0.following, $0.hold) = (.cachedRecords, .seconds(60))
+            ($0.grace, $0.requestTimeout) = (.seconds(600), .seconds(600))
+        }
+        try await client.start()
+        try await within { try await client.waitUntilLive() }
+        // And a device with an idle connection beside its poll
+        #expect(try await within { try await client.notes.ids() } == [])
+        // When it notices the sleep
+        hasSlept.withLock { $0 = true }
+        await client.engine.act(on: (gap: true, due: false, readDue: false))
+        // Then it polls on a new connection, long before any request has timed out
+        try await within(.seconds(50), "a request on a new connection") { for await _ in polls { return } }
+        try await within { try await client.waitUntilLive() }
+        await client.stop()
     }
 }
