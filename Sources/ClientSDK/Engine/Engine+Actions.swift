@@ -78,8 +78,10 @@ extension Engine {
     func diskFailure(_ error: any Error) -> DiskFailure? {
         let failure = DiskTier.failure(error)
         let described = ClientError(failure, path: disk?.path ?? "memory")
-        settings.logger.error("\(described)")
-        guard case .damaged = failure else { return failure }
+        guard case .damaged = failure else {
+            settings.logger.error("\(described)")
+            return failure
+        }
         giveUp(described)
         return nil
     }

@@ -122,9 +122,10 @@ actor Engine {
     }
 
     /// Ends all activity; data on disk stays. Waiting callers and verdicts fail with ``ClientError/stopped``.
-    func stop() { shutDown(.stopped) }
+    func stop() { shutDown { .stopped } }
 
-    func shutDown(_ reason: ClientError) {
+    /// - Parameter reason: returns why waiting callers fail; called after the release of the disk.
+    private func shutDown(_ reason: () -> ClientError) {
         guard machine != nil else { return }
         // Cancels all requests and fails all callers, as the machine would do for a stop event, for all reasons alike.
         machine = nil
@@ -134,6 +135,7 @@ actor Engine {
         transport.disconnect()
         reader.close()
         disk = nil
+        let reason = reason()
         requests = [:]
         refreshing = []
         unlisted = []
@@ -156,10 +158,12 @@ actor Engine {
     /// Stops the client because the disk is damaged, moves the file aside and reports it as critical.
     func giveUp(_ error: ClientError) {
         let path = disk?.path
-        shutDown(error)
-        guard case .corrupt = error, let path else { return failure = error }
-        // The connection is closed by now: shutDown has released the disk.
-        let failure = ClientError.corrupt(path: path, quarantine: DiskTier.quarantine(path))
+        var failure = error
+        shutDown {
+            // Before the callers fail, since their error states where the file is.
+            if let path { failure = .corrupt(path: path, quarantine: DiskTier.quarantine(path)) }
+            return failure
+        }
         settings.logger.critical("\(failure)")
         self.failure = failure
         statusBroadcaster.update { $0.feedError = failure }
