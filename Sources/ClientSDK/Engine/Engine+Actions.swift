@@ -54,6 +54,7 @@ extension Engine {
             if transaction.removesEntries || !transaction.rejections.isEmpty || losesRejectedRecords(transaction) { rejections.send(()) }
         } catch {
             guard let failure = diskFailure(error) else { return }
+            storageFailure = ClientError(failure, path: settings.path)
             submit(.commitFailed(transaction.id, failure))
         }
     }
@@ -170,7 +171,7 @@ extension Engine {
         switch (caller, result) {
         case (.refresh, .failed(let failure)):
             readFailed("observed records were not read", ClientError(failure, caller, path: settings.path))
-        case (.refresh, _): readBackoff.reset()
+        case (.refresh(let keys), _): readEnded(keys)
         case (_, .failed(let failure)): caller.fail(ClientError(failure, caller, path: settings.path))
         case (.write(let key, _, let continuation), .accepted(let writeID)):
             let promise = WriteOutcomePromise()

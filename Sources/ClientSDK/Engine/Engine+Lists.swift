@@ -99,6 +99,8 @@ extension Engine {
             var position = position(at: collection)
             while let keys = try await nextPage(&position) { _ = try await read(try keys.filter(lacks), mustBeNew: false) }
             try await verifyUnlisted(position)
+            // Observers do not know a record that the disk did not take, so nothing else would read it again.
+            if let storageFailure, try position.listed.contains(where: { try shown($0).value == .unknown }) { failure = storageFailure }
         } catch {
             failure = error
         }

@@ -23,6 +23,12 @@ extension Engine {
         refresh()
     }
 
+    /// Notes that keys were read for observers. Those that the disk did not take are still unknown to them.
+    func readEnded(_ keys: [RecordKey]) {
+        guard let storageFailure, !Set(keys).isDisjoint(with: observers.unknownKeys) else { return readBackoff.reset() }
+        readFailed("observed records were not stored", storageFailure)
+    }
+
     /// Notes that a read for observers failed, and schedules another one if it may succeed. Logs the first of several
     /// failures in a row.
     func readFailed(_ text: String, _ error: any Error) {
@@ -43,7 +49,7 @@ extension ClientError {
     /// Not after a clear, or for a refused token: the client is not live then, and the reads follow when it is live again.
     fileprivate var isTransient: Bool {
         switch self {
-        case .unreachable, .untrusted, .intercepted, .outdated, .noToken: true
+        case .unreachable, .untrusted, .intercepted, .outdated, .noToken, .diskFull, .readOnly, .storageFailed: true
         case .refused(let problem): problem.status >= 500 || [408, 410, 425, 429].contains(problem.status)
         default: false
         }

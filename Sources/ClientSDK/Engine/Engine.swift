@@ -58,6 +58,8 @@ actor Engine {
     var listing: Set<String> = []
     /// The back-off of reads for observers that fail while the client is live.
     var readBackoff = Backoff()
+    /// Why the disk did not take the latest transaction that failed. Callers get values that were not stored; observers do not.
+    var storageFailure: ClientError?
     var tokenRights = TokenRights()
     /// Counts the clears, so that no list contains records from before a clear.
     var clears = 0
@@ -141,6 +143,7 @@ actor Engine {
         unlisted = []
         listing = []
         readBackoff.reset()
+        storageFailure = nil
         tokenRights = TokenRights()
         wantsRefresh = false
         eviction = nil
