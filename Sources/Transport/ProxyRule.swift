@@ -7,16 +7,20 @@ internal import Glibc
 package struct ProxyRule: Hashable, Sendable {
     /// A proxy, and the variable that names it.
     package struct Proxy: Hashable, Sendable {
-        /// The variable's value, credentials included.
+        /// The variable's value without the user and password, which libcurl would quote in its errors.
         let url: String
+        /// The user and password as they are in the variable, which may be percent-encoded; `nil` without.
+        let user: String?
         let variable: String
-
         /// For errors: without credentials.
-        package var description: String {
-            let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
-            let end = url[start...].firstIndex(of: "/") ?? url.endIndex
-            let host = url[start..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-            return "the proxy \(url[..<start])\(host) of \(variable)"
+        package let description: String
+
+        fileprivate init(_ value: String, variable: String) {
+            let (scheme, user, rest) = RequestTarget.split(value)
+            url = "\(scheme)\(rest)"
+            self.user = user.flatMap { $0.isEmpty ? nil : String($0) }
+            self.variable = variable
+            description = "the proxy \(scheme)\(rest.prefix { $0 != "/" }) of \(variable)"
         }
     }
 
@@ -29,7 +33,7 @@ package struct ProxyRule: Hashable, Sendable {
     package init(_ variable: (String) -> String?) {
         func first(_ names: String...) -> Proxy? {
             for name in names {
-                if let url = variable(name), !url.isEmpty { return Proxy(url: url, variable: name) }
+                if let url = variable(name), !url.isEmpty { return Proxy(url, variable: name) }
             }
             return nil
         }

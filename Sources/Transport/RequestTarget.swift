@@ -32,6 +32,24 @@ package struct RequestTarget: Hashable, Sendable {
         return String(cString: text)
     }
 
+    /// Splits a URL around its user and password.
+    ///
+    /// Ends them at the last `@`: a password that is not percent-encoded may contain each delimiter of a URL.
+    ///
+    /// - Returns: the scheme with `://`, if there is one; the user and password as they are written, `nil` without; the rest.
+    static func split(_ url: String) -> (scheme: Substring, user: Substring?, rest: Substring) {
+        let name = url.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let start = url[name.endIndex...].hasPrefix("://") ? url.index(name.endIndex, offsetBy: 3) : url.startIndex
+        guard let end = url.utf8.lastIndex(of: UInt8(ascii: "@")), end >= start else { return (url[..<start], nil, url[start...]) }
+        return (url[..<start], url[start..<end], url[url.utf8.index(after: end)...])
+    }
+
+    /// Returns the URL with `…` in place of its user and password, for errors and logs.
+    package static func hidingUser(of url: String) -> String {
+        let (scheme, user, rest) = split(url)
+        return user == nil ? url : "\(scheme)…@\(rest)"
+    }
+
     /// Returns the part of a server's URL before the segment `/v1`, with which the path of every request begins; `nil`
     /// without this segment.
     package static func root(of url: String) -> String? {

@@ -8,6 +8,7 @@ extension Transfer {
         // The rule has decided, so libcurl must not read the environment.
         proxy = configuration.unixSocket == nil ? configuration.proxies.proxy(for: request.url) : nil
         try easy.set(CURLOPT_PROXY, proxy?.url ?? "")
+        if let user = proxy?.user { try easy.set(CURLOPT_PROXYUSERPWD, user) }
         try easy.set(CURLOPT_NOPROXY, "")
         if let path = configuration.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
         // Otherwise the end of a request whose name is being resolved blocks this thread, and thereby all requests, until

@@ -98,6 +98,10 @@ struct RemoteOptionsTests {
             let error = failure(["--server", wrong])
             #expect(error?.status == .usage && error?.message.contains("secret") == false, "\(String(describing: error))")
         }
+        for mistake in ["a#secret", "a/secret", "a secret", "80#secret", "80/secret"] {
+            let error = failure(["--server", "http://ann:\(mistake)@h/v1"])
+            #expect(error?.status == .usage && error?.message.contains("secret") == false, "\(String(describing: error))")
+        }
         // An at sign behind the host is no user's
         #expect(try remote(["--server", "http://127.0.0.1:1/a@b"]).server == "http://127.0.0.1:1/a@b")
     }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import FreshetTestSupport
 import FreshetTransport
 import Testing
@@ -39,6 +40,45 @@ import Testing
         #expect(Self.rule(["https_proxy": "p:1"]).proxy(for: "http://a.example") == nil)
         #expect(Self.rule(["all_proxy": "p:1", "no_proxy": "*"]).proxy(for: "http://a.example") == nil)
         #expect(Self.rule(["ALL_PROXY": "p:1"]).proxy(for: "http://a.example")?.description == "the proxy p:1 of ALL_PROXY")
+    }
+
+    @Test(
+        "a user and password reach the proxy, and no error",
+        arguments: [
+            ("amy:zqyx", "amy:zqyx"), ("amy:zq%40yx", "amy:zq@yx"), ("amy:zq@yx", "amy:zq@yx"), ("amy:zq#yx", "amy:zq#yx"),
+            ("amy:zq/yx", "amy:zq/yx"), ("amy:zq yx", "amy:zq yx"), ("amy:zq://yx", "amy:zq://yx"), ("amy", "amy:"),
+        ])
+    func credentials(_ written: String, _ sent: String) async throws {
+        // Given a proxy that responds with the credentials that it has got
+        let proxy = ScriptedServer { connection in
+            while let (head, _) = connection.request() {
+                let field = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("proxy-authorization: ") }
+                connection.respond(field.map(String.init) ?? "none")
+            }
+        }
+        func outcome(_ address: String) async throws -> Result<HTTPReply, TransportError> {
+            var configuration = CurlTransport.Configuration()
+            configuration.proxies = Self.rule(["http_proxy": address])
+            let transport = try CurlTransport(configuration)
+            return try await within { await transport.reply(to: HTTPRequestDescription(url: "http://freshet.invalid/")) }
+        }
+        // When a request is sent, with the scheme in the variable or without
+        for scheme in ["http://", ""] {
+            let reply = try await outcome("\(scheme)\(written)@127.0.0.1:\(proxy.port)").get()
+            // Then
+            #expect(String(decoding: reply.body, as: UTF8.self) == "Proxy-Authorization: Basic \(Data(sent.utf8).base64EncodedString())")
+            #expect(reply.proxy == "the proxy \(scheme)127.0.0.1:\(proxy.port) of http_proxy")
+        }
+        // When the variable has mistakes, of which libcurl quotes its URL; Then that has no credentials, however long they are
+        let long = written + String(repeating: "z", count: 300)
+        for address in ["http://\(written)@127.0.0.1:x", "nonsense://\(written)@127.0.0.1", "http://\(long)@127.0.0.1:x"] {
+            guard case .failure(let error) = try await outcome(address) else {
+                Issue.record("\(address) was taken")
+                continue
+            }
+            #expect(error.description.contains("127.0.0.1"))
+            for secret in ["amy", "zq", "yx", "zzz"] { #expect(!error.description.contains(secret), "\(error)") }
+        }
     }
 
     @Test("a request goes where the rule says, and what comes of it names the proxy")

@@ -76,18 +76,19 @@ struct RemoteOptions: ParsableArguments {
             }
         }
         let server = server ?? environment.value(of: "FRESHET_SERVER") ?? Self.defaultServer
+        let shown = RequestTarget.hidingUser(of: server)
         guard server.hasPrefix("http://") || server.hasPrefix("https://"), let target = RequestTarget(server) else {
             throw CommandFailure(
-                .usage, "'\(Remote.withoutUser(server))' is no server's URL: it takes http://HOST:PORT or https://HOST:PORT")
+                .usage, "'\(shown)' is no server's URL: it takes http://HOST:PORT or https://HOST:PORT")
         }
         if let mark = server.first(where: { $0 == "?" || $0 == "#" }) {
             throw CommandFailure(
-                .usage, "'\(Remote.withoutUser(server))' is no server's URL: leave out the '\(mark)' and what follows")
+                .usage, "'\(shown)' is no server's URL: leave out the '\(mark)' and what follows")
         }
         if let root = RequestTarget.root(of: server) {
             throw CommandFailure(
                 .usage,
-                "'\(Remote.withoutUser(server))' names a path of the protocol: leave out '/v1' and what follows, and give '\(Remote.withoutUser(root))'"
+                "'\(shown)' names a path of the protocol: leave out '/v1' and what follows, and give '\(RequestTarget.hidingUser(of: root))'"
             )
         }
         let isInsecureAllowed = try isInsecureTokenAllowed(environment)

@@ -32,7 +32,8 @@ extension SyncClient {
         /// The server, such as `https://sync.example.org` or `http://127.0.0.1:8180`; a path before `/v1` may follow.
         ///
         /// Requests to hosts other than loopback go through the proxy that `http_proxy`, `https_proxy` or `all_proxy`
-        /// names in the environment when the client is made, except for hosts in `no_proxy`. Errors name the proxy.
+        /// names in the environment when the client is made, except for hosts in `no_proxy`. Errors name the proxy, without
+        /// its user and password.
         public var url: String
         /// The namespace, `[a-z0-9][a-z0-9._-]{0,62}`.
         public var namespace: String

@@ -108,10 +108,18 @@ struct EngineSettings: Sendable {
         guard let scheme, base.utf8.count > scheme.utf8.count, !base.contains(where: { $0 == "?" || $0 == "#" }),
             base.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let target = RequestTarget(String(base))
         else {
-            throw .invalidConfiguration("'\(url)' is no server's address: it takes http:// or https://, a host, perhaps a port and a path")
+            throw .invalidConfiguration(
+                """
+                '\(RequestTarget.hidingUser(of: url))' is no server's address: it takes http:// or https://, a host, perhaps a port and a path, \
+                and a user and password only percent-encoded
+                """)
         }
         if let root = RequestTarget.root(of: String(base)) {
-            throw .invalidConfiguration("'\(url)' names a path of the protocol: leave out '/v1' and what follows, and give '\(root)'")
+            throw .invalidConfiguration(
+                """
+                '\(RequestTarget.hidingUser(of: url))' names a path of the protocol: leave out '/v1' and what follows, and give \
+                '\(RequestTarget.hidingUser(of: root))'
+                """)
         }
         guard target.isProtected || configuration.allowsInsecureCredentials || (configuration.token == nil && !target.hasUser) else {
             let secret = configuration.token == nil ? "the password in the URL" : "the token"

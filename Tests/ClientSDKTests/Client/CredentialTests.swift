@@ -27,6 +27,21 @@ import Testing
         _ = try SyncClient(configuration)
     }
 
+    @Test(
+        "an error about the URL does not show its password",
+        arguments: [
+            "http://ann:zq#yx@example.org", "http://ann:zq/yx@example.org", "http://ann:zq yx@example.org", "http://ann:zq@yx@example.org?",
+            "ann:zqyx@example.org", "https://ann:zqyx@example.org/sync/v1/shop", "http://ann:zqyx@example.org",
+        ])
+    func hiddenPassword(url: String) {
+        let error = #expect(throws: ClientError.self) { try SyncClient(url: url, namespace: "test") }
+        guard case .invalidConfiguration(let text)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains("example.org") && !text.contains("zq") && !text.contains("yx"), "\(text)")
+    }
+
     @Test func aPasswordInTheURLOfAClientCountsAsToken() {
         #expect(throws: ClientError.self) { try SyncClient(url: "http://ann:secret@192.168.1.7:8180", namespace: "test") }
     }
