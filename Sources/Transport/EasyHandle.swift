@@ -33,6 +33,13 @@ final class EasyHandle {
         return code
     }
 
+    /// Whether the last response came over HTTP/2.
+    var isHTTP2: Bool {
+        var version = 0
+        _ = freshet_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
+        return version == Int(CURL_HTTP_VERSION_2_0)
+    }
+
     /// Returns libcurl's description of an error: the text of this transfer, or else of the code.
     func errorText(for code: CURLcode) -> String {
         let text = String(cString: errorText)

@@ -59,7 +59,16 @@ final class Transfer {
         let status = easy.responseCode
         // libcurl accepts any number after `HTTP/2`, also over a connection of HTTP/1.1.
         guard (100...999).contains(status) else { return .failure(.malformedResponse("its status is \(status)")) }
-        return .success(HTTPReply(status: status, fields: fields, body: body, proxy: proxy?.description))
+        return .success(
+            HTTPReply(status: status, fields: fields, body: body, proxy: proxy?.description, statesEnd: statesEnd(status)))
+    }
+
+    /// See ``HTTPReply/statesEnd``. HTTP/2 states the end of each response.
+    private func statesEnd(_ status: Int) -> Bool {
+        if request.method == .head || status == 204 || status == 304 || easy.isHTTP2 { return true }
+        if let coding = fields[.transferEncoding] { return coding.lowercased().hasSuffix("chunked") }
+        // libcurl reads until the end of the connection if the length is too large for an integer.
+        return fields[.contentLength].flatMap { Int($0) } != nil
     }
 
     /// - Returns: whether to continue.

@@ -30,6 +30,24 @@ import Testing
         }
     }
 
+    @Test(
+        "a response states its end, or is marked as one that may be cut",
+        arguments: [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", true), ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na", true),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", true),
+            ("HTTP/1.1 204 No Content\r\n\r\n", true), ("HTTP/1.1 304 Not Modified\r\n\r\n", true),
+            ("HTTP/1.1 200 OK\r\n\r\na", false), ("HTTP/1.0 200 OK\r\n\r\na", false), ("HTTP/1.0 404 Not Found\r\n\r\n", false),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\na", false),
+        ])
+    func end(_ response: String, _ statesEnd: Bool) async throws {
+        #expect(try await Self.outcome(response).get().statesEnd == statesEnd)
+    }
+
+    @Test("the response to a HEAD has no content, so its end is stated")
+    func endOfHead() async throws {
+        #expect(try await Self.outcome("HTTP/1.0 200 OK\r\n\r\n", to: .head).get().statesEnd)
+    }
+
     @Test("a header of more fields than the limit is refused")
     func fields() async throws {
         func header(of count: Int) -> String {

@@ -64,6 +64,10 @@ package enum ReplyDecoder {
         case (.changes, 204): return .noChange(cursor)
         case (.writes, 200): return .results(try WriteResults(json: reply.body))
         case (.reads, 200): return .reads(try ReadsResponse(json: reply.body))
+        // Any part of a value would be taken for the whole. Cut JSON of the other kinds cannot be read.
+        case (.record, 200) where !reply.statesEnd:
+            return .failure(
+                .interrupted("the response states no length, so it may be cut: a proxy in between has removed the length"))
         case (.record(let key, _, _), 200): return .record(try record(key, reply), cursor)
         case (.record, 304): return .notModified(cursor)
         case (.clientStatus, 200): return .client(try ClientStatus(json: reply.body), cursor)

@@ -59,6 +59,17 @@ import Testing
         #expect(record.revision == Sample.revision(6) && record.content == Content(bytes: Array("png".utf8), type: "image/png"))
     }
 
+    @Test("a record whose response ended with its connection is not taken for the whole")
+    func unstatedEnd() {
+        let fields: HTTPFields = [.freshetCursor: "e1-7", .eTag: "\"e1-6\"", .contentType: "image/png"]
+        let cut = HTTPReply(status: 200, fields: fields, body: Array("pn".utf8), statesEnd: false)
+        guard case .failure(.interrupted(let text)) = ReplyDecoder.decode(.success(cut), for: .record(key, known: nil)).reply else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(text.contains("length"))
+    }
+
     @Test(arguments: [Since.start, .now]) func nothingIsNothingWhereverItIsAskedFrom(_ since: Since) {
         let kind = RequestDescription.Kind.changes(since: since, filter: .all, wait: 0, limit: 10)
         #expect(decode(kind, 204) == .noChange(Sample.cursor(7)))
