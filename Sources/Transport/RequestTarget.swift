@@ -8,7 +8,7 @@ package struct RequestTarget: Hashable, Sendable {
     /// Whether the URL holds a user name or a password, which libcurl sends as `Authorization: Basic`.
     package let hasUser: Bool
     /// Whether requests go over TLS.
-    let isEncrypted: Bool
+    package let isEncrypted: Bool
 
     /// - Returns: `nil` if libcurl would not send a request, or the URL is neither `http` nor `https`.
     package init?(_ url: String) {

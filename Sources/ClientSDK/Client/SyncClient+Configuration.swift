@@ -55,6 +55,9 @@ extension SyncClient {
         public var allowsInsecureCredentials = false
         /// The path of a file of certificates in PEM. If it is set, only servers with a certificate that one of them signed are trusted; `nil`
         /// trusts those of the system. Certificates are always verified, and the version is TLS 1.2 or newer.
+        ///
+        /// With a ``url`` of plain `http` this setting, ``clientCertificate`` and ``pinnedKeys`` are refused with
+        /// ``ClientError/invalidConfiguration(_:)``.
         public var authority: String?
         /// The certificate that this device presents to a server that demands one.
         public var clientCertificate: ClientCertificate?

@@ -67,6 +67,10 @@ struct EngineSettings: Sendable {
         transport.tls.identity = configuration.clientCertificate.map { TLSTrust.Identity(certificate: $0.certificate, key: $0.key) }
         transport.tls.pinnedKeys = configuration.pinnedKeys
         if let mistake = transport.tls.mistake { throw .invalidConfiguration(mistake) }
+        guard transport.tls == TLSTrust() || RequestTarget(requests.base)?.isEncrypted == true else {
+            throw .invalidConfiguration(
+                "authority, clientCertificate and pinnedKeys have no effect over plain http: give a URL with https, or leave them out")
+        }
         self.transport = transport
     }
 

@@ -42,6 +42,29 @@ import Testing
         #expect(text.contains("example.org") && !text.contains("zq") && !text.contains("yx"), "\(text)")
     }
 
+    @Test("settings of TLS are refused with a URL of plain http")
+    func settingsWithoutTLS() throws {
+        let pin = "sha256//" + String(repeating: "A", count: 43) + "="
+        let changes: [(inout SyncClient.Configuration) -> Void] = [
+            { $0.pinnedKeys = [pin] }, { $0.authority = "/dev/null" },
+            { $0.clientCertificate = .init(certificate: "/dev/null", key: "/dev/null") },
+        ]
+        for change in changes {
+            // Given
+            var configuration = SyncClient.Configuration(url: "http://127.0.0.1:8180", namespace: "test")
+            change(&configuration)
+            // Then
+            let error = #expect(throws: ClientError.self) { try SyncClient(configuration) }
+            guard case .invalidConfiguration(let text)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(text.contains("https"))
+            configuration.url = "https://127.0.0.1:8180"
+            _ = try SyncClient(configuration)
+        }
+    }
+
     @Test func aPasswordInTheURLOfAClientCountsAsToken() {
         #expect(throws: ClientError.self) { try SyncClient(url: "http://ann:secret@192.168.1.7:8180", namespace: "test") }
     }
