@@ -35,7 +35,7 @@ actor Engine {
     /// The reason why there is no machine although ``stop()`` was not called: the disk failed permanently.
     var failure: ClientError?
 
-    /// Counts the starts, so that late results of an earlier run are recognized.
+    /// Counts the stops, so that late results of an earlier run are recognized.
     var run = 0
     private var inbox: Deque<SyncEvent> = []
     /// Transactions that wait for the queued calls, in order.
@@ -86,7 +86,6 @@ actor Engine {
         self.disk = disk
         machine = SyncMachine(settings: settings.sync, client: persisted.state.client)
         timer = EngineTimer(transport) { [weak self] in self?.assumeIsolated { $0.tick() } }
-        run += 1
         for name in merges.names { submit(.registered(name)) }
         submit(.started(persisted))
         checkDiskLimit()
@@ -131,6 +130,7 @@ actor Engine {
         guard machine != nil else { return }
         // Cancels all requests and fails all callers, as the machine would do for a stop event, for all reasons alike.
         machine = nil
+        run += 1
         inbox = []
         uncommitted = []
         timer = nil
