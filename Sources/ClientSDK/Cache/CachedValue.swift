@@ -17,17 +17,18 @@ package final class CachedValue: Sendable {
         if let stored = earlier.decoded.load() { _ = decoded.storeIfNil(stored) }
     }
 
-    /// Returns the value as `Value`, decoded at the first call and cached for the type of the first caller.
+    /// Returns the value as `Value`, decoded at the first call and cached for the codec of the first caller.
     func value<Value: Sendable>(_ codec: ValueCodec<Value>) throws(ClientError) -> Value? {
         guard case .content(let content) = view.value else { return nil }
         if let stored = decoded.load() {
             // The exact type is known here, so the slower checked cast is not needed.
-            guard type(of: stored) == Decoded<Value>.self else { return try decode(content, codec) }
+            guard stored.codec === codec.identity, type(of: stored) == Decoded<Value>.self else { return try decode(content, codec) }
             return unsafeDowncast(stored, to: Decoded<Value>.self).value
         }
-        let fresh = Decoded(try decode(content, codec))
-        // Another thread may have been first; its decoding is equivalent.
-        return (decoded.storeIfNil(fresh) as? Decoded<Value>)?.value ?? fresh.value
+        let fresh = Decoded(try decode(content, codec), codec.identity)
+        // Another thread may have been first, with another codec.
+        _ = decoded.storeIfNil(fresh)
+        return fresh.value
     }
 
     private func decode<Value: Sendable>(_ content: Content, _ codec: ValueCodec<Value>) throws(ClientError) -> Value {
@@ -50,17 +51,19 @@ package final class CachedValue: Sendable {
 
 /// A decoded value whose type is not known.
 class AnyDecoded: @unchecked Sendable {
-    // @unchecked since a class with subclasses cannot be checked: this one has no state, and its only subclass is
+    // @unchecked since a class with subclasses cannot be checked: this one is immutable, and its only subclass is
     // ``Decoded``.
-    fileprivate init() {}
+    fileprivate let codec: CodecIdentity
+
+    fileprivate init(_ codec: CodecIdentity) { self.codec = codec }
 }
 
 /// A decoded value of a type. Immutable, and `Value` is `Sendable`, so it may be shared.
 private final class Decoded<Value: Sendable>: AnyDecoded, @unchecked Sendable {
     let value: Value
 
-    init(_ value: Value) {
+    init(_ value: Value, _ codec: CodecIdentity) {
         self.value = value
-        super.init()
+        super.init(codec)
     }
 }

@@ -7,15 +7,39 @@ public struct ValueCodec<Value: Sendable>: Sendable {
     public let encode: @Sendable (Value) throws -> Content
     /// Converts bytes to a value. A thrown error becomes ``ClientError/notDecodable(key:_:)``.
     public let decode: @Sendable (Content) throws -> Value
+    /// Shared by the codecs that decode alike.
+    let identity: CodecIdentity
 
     /// Creates a custom codec. The same value must always give the same bytes.
+    ///
+    /// Make it once, and open the collection with it again: a decoded value is cached for the codec that decoded it first.
     public init(encode: @escaping @Sendable (Value) throws -> Content, decode: @escaping @Sendable (Content) throws -> Value) {
+        self.init(encode: encode, decode: decode, identity: CodecIdentity())
+    }
+
+    private init(
+        encode: @escaping @Sendable (Value) throws -> Content, decode: @escaping @Sendable (Content) throws -> Value,
+        identity: CodecIdentity
+    ) {
         self.encode = encode
         self.decode = decode
+        self.identity = identity
     }
 }
 
+/// Distinguishes codecs of the same type, whose decoded values may differ.
+final class CodecIdentity: Sendable {
+    /// Of all codecs of ``ValueCodec/json()``.
+    static let json = CodecIdentity()
+}
+
 extension ValueCodec where Value: Codable {
+    /// ``json(encoder:decoder:)`` with the default encoder and decoder. All codecs of this function share their decoded values.
+    public static func json() -> ValueCodec {
+        let codec = json(encoder: defaultEncoder, decoder: defaultDecoder)
+        return ValueCodec(encode: codec.encode, decode: codec.decode, identity: .json)
+    }
+
     /// JSON with sorted member names, so that equal values are equal bytes.
     ///
     /// A `Date` is a text as of RFC 3339, a profile of ISO 8601: in UTC, with no digits after the second if it has no

@@ -90,6 +90,24 @@ import Testing
         #expect(throws: ClientError.self) { try value.value(ValueCodec<[String]>.json()) }
     }
 
+    @Test("codecs of the same type have separate decodings, and those of the default JSON share them")
+    func codecs() throws {
+        // Given a value that one codec has decoded
+        let plain = ValueCodec<Int>.json()
+        let value = tier.store(view("a/1", Sample.json("42")))
+        #expect(try value.value(plain) == 42)
+        // When another one reads it; Then it gets its own value
+        let next = ValueCodec<Int>(encode: { try plain.encode($0 - 1) }, decode: { try plain.decode($0) + 1 })
+        #expect(try value.value(next) == 43)
+        #expect(try value.value(plain) == 42)
+        // And in the other order too
+        let other = tier.store(view("a/2", Sample.json("42")))
+        #expect(try other.value(next) == 43)
+        #expect(try other.value(plain) == 42)
+        #expect(ValueCodec<Int>.json().identity === plain.identity)
+        #expect(ValueCodec<Int>.json(decoder: ValueCodec<Int>.defaultDecoder).identity !== plain.identity)
+    }
+
     @Test func freshnessFollowsTheStatus() {
         tier.store(view("a/1"))
         let time = Timestamp(milliseconds: 2_000)
