@@ -21,8 +21,6 @@ struct Follower: Hashable, Sendable {
     private var idleResponses = 0
     /// The latest position of a read that was stored since the request for the first page was sent; `nil` for none.
     private var readThrough: Cursor?
-    /// The number of consecutive first pages that came too late.
-    private var latePages = 0
     /// Whether reads wait, so that the repeated first page is not too late again.
     private(set) var holdsReads = false
     /// Whether a read of other rights may cancel the request: not again before the feed has answered.
@@ -189,7 +187,6 @@ struct Follower: Hashable, Sendable {
         // A reset began while the page was being stored: the device is not live before it has read the coming history.
         guard !storing.isEmpty else { return false }
         validAsOf = storing.removeFirst()
-        latePages = 0
         // The verification of cached keys takes time, and so may the disk: the device catches up after them.
         isCaughtUp = upToDate && state.revalidation != .ofCachedKeys && turn.now.uptime < vouchedUntil(turn.settings)
         return upToDate && isPolling
@@ -209,27 +206,22 @@ struct Follower: Hashable, Sendable {
         readThrough = position
     }
 
-    /// The most first pages in a row that are dropped: a server whose feed lags behind its reads for longer has lost changes.
-    private static let mostLatePages = 8
-
     /// Whether a record of a read that was stored may be newer than the page, with which a pass of a reader of a part would begin.
     ///
     /// The pass removes the record if it does not bring it, and then the feed would bring an older one (rule 2). The record of a reader of
     /// everything stays: see ``Entry/ended(_:at:)``.
     func isLate(_ page: ChangePage, _ since: Since) -> Bool {
         if case .after = since { return false }
-        guard page.cursor.rights != nil, latePages < Self.mostLatePages, let readThrough, readThrough.epoch == page.cursor.epoch,
+        guard page.cursor.rights != nil, let readThrough, readThrough.epoch == page.cursor.epoch,
             let head = page.cursor.origin ?? (page.upToDate ? page.cursor.revision : nil)
         else { return false }
         return head < readThrough.revision
     }
 
-    /// Notes that the first page was dropped because it was late: it is requested again at once, and after the second time with back-off.
-    mutating func wasLate(_ turn: inout Turn) {
+    /// Notes that the first page was dropped because it was late: it is requested again at once, and reads wait for it.
+    mutating func wasLate() {
         dropped()
         holdsReads = true
-        latePages += 1
-        if latePages > 1 { retry.pause(&turn, asAfter: latePages - 1) }
     }
 
     /// Notes that a response was overtaken: it does not continue from the position on disk.
@@ -305,7 +297,7 @@ struct Follower: Hashable, Sendable {
         isCaughtUp = false
         mayBeAskedAgain = true
         storing = []
-        (readThrough, latePages, holdsReads) = (nil, 0, false)
+        (readThrough, holdsReads) = (nil, false)
     }
 
     /// See ``SyncMachine/relativeState(at:)``.

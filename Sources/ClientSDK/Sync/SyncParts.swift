@@ -113,7 +113,7 @@ struct SyncParts: Hashable, Sendable {
         }
         guard !follower.isLate(page, since) else {
             cancelFollower(&turn)
-            follower.wasLate(&turn)
+            follower.wasLate()
             repeatFetches(&turn)
             return nil
         }

@@ -33,7 +33,7 @@ import Testing
         "Follower": (
             [
                 "isCaughtUp", "isPolling", "next", "cursorAheadCount", "idleResponses", "limit", "mayBeAskedAgain", "readThrough",
-                "latePages",
+
                 "holdsReads",
             ],
             ["request", "validAsOf", "storing", "retry"]
