@@ -33,11 +33,11 @@ final class EasyHandle {
         return code
     }
 
-    /// Whether the last response came over HTTP/2.
+    /// Whether the last response came over HTTP/2 or later.
     var isHTTP2: Bool {
         var version = 0
         _ = freshet_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
-        return version == Int(CURL_HTTP_VERSION_2_0)
+        return version >= Int(CURL_HTTP_VERSION_2_0)
     }
 
     /// Returns libcurl's description of an error: the text of this transfer, or else of the code.
