@@ -36,6 +36,7 @@ extension SQLiteError {
         case SQLITE_NOTADB: .notADatabase
         // The last: others held the locks of the write-ahead log for longer than SQLite tried.
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+        case SQLITE_CANTOPEN where systemError == ENOSPC || systemError == EDQUOT: .full
         case SQLITE_CANTOPEN: .cannotOpen
         case SQLITE_CONSTRAINT: .constraint
         case SQLITE_INTERRUPT: .interrupted

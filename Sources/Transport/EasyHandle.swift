@@ -34,7 +34,7 @@ final class EasyHandle {
     }
 
     /// Whether the last response came over HTTP/2 or later.
-    var isHTTP2: Bool {
+    var isHTTP2OrLater: Bool {
         var version = 0
         _ = freshet_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
         return version >= Int(CURL_HTTP_VERSION_2_0)

@@ -63,9 +63,9 @@ final class Transfer {
             HTTPReply(status: status, fields: fields, body: body, proxy: proxy?.description, statesEnd: statesEnd(status)))
     }
 
-    /// See ``HTTPReply/statesEnd``. HTTP/2 states the end of each response.
+    /// See ``HTTPReply/statesEnd``. HTTP/2 and later versions state the end of each response.
     private func statesEnd(_ status: Int) -> Bool {
-        if request.method == .head || status == 204 || status == 304 || easy.isHTTP2 { return true }
+        if request.method == .head || status == 204 || status == 304 || easy.isHTTP2OrLater { return true }
         if let coding = fields[.transferEncoding] { return coding.lowercased().hasSuffix("chunked") }
         // libcurl reads until the end of the connection if the length is too large for an integer.
         return fields[.contentLength].flatMap { Int($0) } != nil

@@ -133,6 +133,7 @@ import Testing
 
     @Test func errorsOfTheSystemTellAFullDisk() {
         #expect(SQLiteError(code: 10, message: "", systemError: ENOSPC).category == .full)
+        #expect(SQLiteError(code: 14, message: "", systemError: ENOSPC).category == .full)
         #expect(SQLiteError(code: 10 | 3 << 8, message: "", systemError: EIO).category == .inputOutput)
         #expect(SQLiteError(code: 10 | 12 << 8, message: "").category == .outOfMemory)
         #expect(SQLiteError(code: 15, message: "").category == .busy)

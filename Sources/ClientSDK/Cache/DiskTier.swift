@@ -132,7 +132,6 @@ final class DiskTier {
         case .readOnly: return .readOnly
         case .corrupt, .notADatabase: return .damaged
         case .cannotOpen where error.systemError == EACCES: return .readOnly
-        case .cannotOpen where error.systemError == ENOSPC || error.systemError == EDQUOT: return .full
         default: return .failed(error.description)
         }
     }

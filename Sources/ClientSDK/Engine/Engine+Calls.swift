@@ -105,7 +105,10 @@ extension Engine {
     }
 
     /// Returns the ids of the collection's shown records, in the order of their bytes.
-    func ids(in collection: String) throws -> [String] {
+    func ids(in collection: String) throws -> [String] { try names(in: collection).inOrder }
+
+    /// Returns the ids of the collection's shown records.
+    func names(in collection: String) throws -> Set<ByteIdentity.Name> {
         let disk = try running()
         var ids = Set(try reading(disk, else: []) { try $0.ids(in: collection) }.lazy.map(ByteIdentity.Name.init))
         for key in machine?.overlaidKeys ?? [] where ByteIdentity.areEqual(key.collection, collection) {
@@ -114,7 +117,7 @@ extension Engine {
             case .absent?, .unknown?, nil: ids.remove(ByteIdentity.Name(text: key.id))
             }
         }
-        return ids.inOrder
+        return ids
     }
 
     /// Returns those of the keys whose values are neither in memory nor on disk.

@@ -42,7 +42,7 @@ extension Engine {
         }
         try await verifyUnlisted(position)
         try check(position)
-        var ids = Set(try ids(in: collection).lazy.map(ByteIdentity.Name.init))
+        var ids = try names(in: collection)
         for key in position.listed where !ids.contains(ByteIdentity.Name(text: key.id)) {
             if try !isAbsent(key) { ids.insert(ByteIdentity.Name(text: key.id)) }
         }

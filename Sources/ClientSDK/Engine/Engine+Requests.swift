@@ -12,7 +12,8 @@ extension Engine {
         // The user's closure may take long, and use any thread: it is called outside of the queue.
         Task.detached { [weak self, run] in
             do {
-                let text = try await Self.text(of: token, isFresh: request.needsFreshToken, within: .milliseconds(request.timeout))
+                let timeout = Duration.milliseconds(request.timeout)
+                let text = try await Self.bearerToken(from: token, needsFreshToken: request.needsFreshToken, within: timeout)
                 await self?.transmit(request, token: text, of: run)
             } catch {
                 await self?.receive(.failure(.unreachable("\(error)")), for: request.id, of: run)
@@ -20,14 +21,15 @@ extension Engine {
         }
     }
 
-    /// Returns the text that the app's closure gives within the time. A closure that takes longer is cancelled, and not waited for:
-    /// it may ignore that.
-    private nonisolated static func text(
-        of token: @escaping @Sendable (Bool) async throws -> String?, isFresh: Bool, within timeout: Duration
+    /// Returns the bearer token that the app's closure gives within the time. A closure that takes longer is cancelled, and not waited
+    /// for: it may ignore that.
+    private nonisolated static func bearerToken(
+        from closure: @escaping @Sendable (Bool) async throws -> String?, needsFreshToken: Bool, within timeout: Duration
     ) async throws(ClientError) -> String? {
-        let (texts, first) = AsyncStream.makeStream(of: Result<String?, ClientError>.self, bufferingPolicy: .bufferingOldest(1))
+        // The first result counts, of the closure or of the timer.
+        let (results, first) = AsyncStream.makeStream(of: Result<String?, ClientError>.self, bufferingPolicy: .bufferingOldest(1))
         let asking = Task.detached {
-            do { first.yield(.success(try await token(isFresh))) } catch { first.yield(.failure(.noToken("\(error)"))) }
+            do { first.yield(.success(try await closure(needsFreshToken))) } catch { first.yield(.failure(.noToken("\(error)"))) }
         }
         let timer = Task.detached {
             guard (try? await Task.sleep(for: timeout)) != nil else { return }
@@ -37,7 +39,7 @@ extension Engine {
             asking.cancel()
             timer.cancel()
         }
-        for await text in texts { return try text.get() }
+        for await result in results { return try result.get() }
         throw .noToken("\(CancellationError())")
     }
 
@@ -106,7 +108,7 @@ extension Engine {
     ) async throws -> Result<HTTPReply, TransportError> {
         let deadline = ContinuousClock.now.advanced(by: timeout)
         var text: String?
-        if let token = settings.token { text = try await Self.text(of: token, isFresh: needsFreshToken, within: timeout) }
+        if let token = settings.token { text = try await Self.bearerToken(from: token, needsFreshToken: needsFreshToken, within: timeout) }
         let timeout = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
         guard text.map(Self.isToken) ?? true else { throw ClientError.noToken("it gave a text that cannot stand in a field") }
         return try await outcome(of: settings.requests.request(method, path, text, timeout, json: json))

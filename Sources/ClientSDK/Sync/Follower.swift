@@ -231,7 +231,7 @@ struct Follower: Hashable, Sendable {
 
     mutating func notStored(_ failure: DiskFailure, _ reachability: inout Reachability, _ turn: inout Turn) {
         dropped()
-        reachability.trouble = .disk(failure)
+        reachability.failed(.disk(failure))
         retry.fail(&turn)
     }
 

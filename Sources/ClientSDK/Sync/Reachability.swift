@@ -9,7 +9,7 @@ struct Reachability: Hashable, Sendable {
     /// Whether more than one attempt has failed since then, or one that took long.
     private var lasts = false
     /// The failure that keeps the device from being live.
-    var trouble: SyncStatus.Trouble?
+    private(set) var trouble: SyncStatus.Trouble?
 
     var isLost: Bool { lostAt != nil }
 
@@ -30,6 +30,12 @@ struct Reachability: Hashable, Sendable {
         lasts = lasts || isLost || isSlow
         lostAt = lostAt ?? last ?? turn.now.wall
     }
+
+    /// Notes a failure that says nothing about the contact.
+    mutating func failed(_ trouble: SyncStatus.Trouble) { self.trouble = trouble }
+
+    /// Notes that the disk has stored something.
+    mutating func stored() { if case .disk? = trouble { trouble = nil } }
 
     /// Why the server cannot be reached, if that lasts. Immediately after a loss of contact it is `nil`: a read may
     /// then get through as the feed does.

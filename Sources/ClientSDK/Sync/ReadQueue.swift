@@ -222,9 +222,9 @@ struct ReadQueue: Hashable, Sendable {
 
     /// Removes keys that only the machine wants and that are not in flight. O(keys being read).
     mutating func removeOwn(where isDone: (Item) -> Bool) {
-        for key in order {
-            if let item = items[key], item.isOwn, !item.hasCallers, !item.isUnderWay, isDone(item) { _ = remove(key) }
-        }
+        // No array of keys: it is called at each event.
+        let done = items.values.filter { $0.isOwn && !$0.hasCallers && !$0.isUnderWay && isDone($0) }
+        for item in done { _ = remove(item.key) }
     }
 
     /// Removes everything. Returns the ids of all callers, in order.

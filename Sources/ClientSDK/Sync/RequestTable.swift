@@ -38,9 +38,11 @@ struct RequestTable: Hashable, Sendable {
     }
 
     /// Stamps all requests; see ``SyncMachine/handle(_:at:)``.
-    var generation: Int64 = 0
+    private(set) var generation: Int64 = 0
     private var requests: [RequestID: Request] = [:]
     private var last: Int64 = 0
+
+    mutating func beginGeneration() { generation += 1 }
 
     func contains(_ id: RequestID) -> Bool { requests[id] != nil }
 

@@ -117,7 +117,7 @@ struct Revalidator: Hashable, Sendable {
     private mutating func stall(
         _ trouble: SyncStatus.Trouble, _ retryAfter: Int64?, _ reachability: inout Reachability, _ turn: inout Turn
     ) {
-        if case .transport = trouble { reachability.lost(trouble, turn) } else { reachability.trouble = trouble }
+        if case .transport = trouble { reachability.lost(trouble, turn) } else { reachability.failed(trouble) }
         retry.fail(&turn, retryAfter: retryAfter)
     }
 
@@ -142,7 +142,7 @@ struct Revalidator: Hashable, Sendable {
         // The keys that the response left out come next.
         again.removeFirst(min(answered, again.count))
         answered = 0
-        if case .disk? = reachability.trouble { reachability.trouble = nil }
+        reachability.stored()
     }
 
     /// Notes that the disk did not return the keys, or did not store the response.

@@ -139,7 +139,7 @@ struct SyncParts: Hashable, Sendable {
         refresher.reset()
         // The results of closures that were called are dropped.
         merger.forget()
-        requests.generation += 1
+        requests.beginGeneration()
     }
 
     /// Removes the records, and fails the waiting reads. Requires that no request and no transaction is in flight.
@@ -152,7 +152,7 @@ struct SyncParts: Hashable, Sendable {
     /// Removes everything. Requires that no request is in flight and no caller waits.
     mutating func clear(_ turn: inout Turn) {
         local.clear(&turn)
-        requests.generation += 1
+        requests.beginGeneration()
         merger.clear()
         follower = Follower()
         sender = Sender()

@@ -94,7 +94,7 @@ final class Runner {
     private func finish() throws(Violation) {
         isHealed = true
         system.coverage?.heal(at: system.now)
-        system.healAll(keepsRights: true)
+        system.healAll()
         // A merge waits for its record, which the token may be unable to read.
         if system.hasParts, try comesToRest() { try system.checkParts() }
         system.grantEverything()

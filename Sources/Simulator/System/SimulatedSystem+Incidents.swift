@@ -59,7 +59,9 @@ extension SimulatedSystem {
         case .promote(let isBehind): if !isSendingUnderAnotherName { promoteStandby(isBehind: isBehind) }
         case .compact: submit(.compaction)
         case .drop: if !isSendingUnderAnotherName { submit(.drop) }
-        case .healAll: healAll()
+        case .healAll:
+            healAll()
+            grantEverything()
         case .settle: break
         case .expect(let expectation): try check(expectation)
         }
@@ -80,10 +82,8 @@ extension SimulatedSystem {
         device.refusal = nil
     }
 
-    /// All faults are over: links, disks and processes are as they should be.
-    ///
-    /// - Parameter keepsRights: whether tokens stay that may read or write a part only.
-    func healAll(keepsRights: Bool = false) {
+    /// All faults are over: links, disks and processes are as they should be. Tokens keep their rights.
+    func healAll() {
         shared.trouble = nil
         for server in servers {
             server.peerTrouble = nil
@@ -93,7 +93,6 @@ extension SimulatedSystem {
             heal(device)
             device.trouble = nil
             device.closureDelay = 0
-            if !keepsRights, device.granted != nil { grant(.everything, device) }
             if device.lacksClosures { push(.register(device: device.number, run: device.run)) }
             switch device.phase {
             case .asleep:

@@ -15,6 +15,7 @@ extension SimulatedSystem {
         renewToken(of: device)
     }
 
+    /// Gives every device a token with all rights, unless it has one.
     func grantEverything() { for device in devices where device.granted != nil { grant(.everything, device) } }
 
     /// Whether the token of a device gives less than all rights.

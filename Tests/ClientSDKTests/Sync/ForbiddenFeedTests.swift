@@ -249,6 +249,23 @@ import Testing
         #expect(scene.stored("c/1") == nil)
     }
 
+    @Test("the device's own read of a record that it may not read ends with the write that needed it")
+    func ownRead() {
+        // Given a write of which only a read shows what it did
+        var scene = Scene.live(.cachedKeys)
+        scene.put("c/1", "1")
+        scene.results([Scene.applied(1, nil)], at: 12)
+        #expect(scene.fetches.count == 1)
+        // When
+        var problem = Problem(.forbidden, "no")
+        problem.needs = Problem.Need(may: "read", of: "shop:c")
+        scene.answerFetch(.problem(problem, cursor: nil, retryAfter: nil))
+        // Then
+        #expect(scene.row(1) == nil && scene.fetches.isEmpty)
+        for _ in 0..<5 { scene.pass(SyncSettings().longestDelay) }
+        #expect(scene.fetches.isEmpty)
+    }
+
     @Test("writes that are all refused wait for the longest back-off, and keep their numbers")
     func writes() {
         // Given

@@ -17,7 +17,7 @@ import Testing
         var table = RequestTable()
         // When
         let first = send(&table, at: 0)
-        table.generation += 1
+        table.beginGeneration()
         let second = send(&table, at: 0)
         // Then
         #expect(first.generation == 0 && second.generation == 1 && first < second)

@@ -301,7 +301,7 @@ import Testing
         #expect(revalidation.ask().request?.kind == request?.kind)
         // When it can
         _ = revalidation.take(Self.reads(at: 10))
-        revalidation.reachability.trouble = .disk(.full)
+        revalidation.reachability.failed(.disk(.full))
         revalidation.revalidator.stored(&revalidation.reachability)
         // Then
         #expect(revalidation.reachability.trouble == nil && revalidation.ask().query?.after == Scene.key("c/1"))
@@ -319,7 +319,7 @@ import Testing
         #expect(revalidation.ask().request?.kind == request?.kind)
         // When the process starts again
         revalidation.revalidator = Revalidator()
-        revalidation.requests.generation += 1
+        revalidation.requests.beginGeneration()
         // Then
         #expect(revalidation.ask().query == CachedKeyQuery(.before(pass: 1), after: nil, limit: 2, generation: 1))
     }
