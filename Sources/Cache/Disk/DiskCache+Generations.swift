@@ -38,7 +38,7 @@ extension DiskCache {
         withExtendedLifetime(left) {}
         writing.database = nil
         removeOldGenerations()
-        if isStale { tell(.format) } else { tell(.damage("\(directory) was deleted")) }
+        if isStale { report(.format) } else { report(.damage("\(directory) was deleted")) }
     }
 
     /// Opens the current generation.
@@ -90,11 +90,11 @@ extension DiskCache {
         }
         staging.forgetFailures()
         removeOldGenerations()
-        tell(reason)
+        report(reason)
         try openDatabase(isFirst: false)
     }
 
-    func tell(_ reason: DiskCacheEvent.Reason) {
+    func report(_ reason: DiskCacheEvent.Reason) {
         if reason != .request { counters.restarts.add(1, ordering: .relaxed) }
         let level: Logger.Level =
             switch reason {

@@ -93,11 +93,11 @@ extension DiskCache {
     /// Removes in steps, each a transaction, in an order in which none returns to the places of earlier ones.
     ///
     /// - Parameter find: returns the next rows to remove, at most ``step``, and the place of the last one.
-    private func removeSteps<Place: Sendable>(
-        _ find: @escaping @Sendable (DiskDatabase, _ last: Place?) throws -> (rows: [KeyHash], last: Place?)
+    private func removeSteps<Position: Sendable>(
+        _ find: @escaping @Sendable (DiskDatabase, _ last: Position?) throws -> (rows: [KeyHash], last: Position?)
     ) async throws(CacheError) -> Int {
         var removed = 0
-        var last: Place?
+        var last: Position?
         while true {
             let before = last
             let (found, count, end) = try await perform {

@@ -79,7 +79,7 @@ public final class DiskCache: Sendable {
         let (control, isStale) = try DiskControl.open(directory: directory)
         shared = Mutex(Shared(control: control))
         do {
-            if isStale { tell(.format) }
+            if isStale { report(.format) }
             if control.generation == nil {
                 try reset(.damage("the file \(DiskControl.name)"), unless: nil)
             } else {

@@ -85,7 +85,7 @@ final class ObserverRegistry: Sendable {
     /// Notifies the observers of all members that the closure changes; see ``CollectionObserver/update(_:)``. Values
     /// of keys' observers are in memory. O(observed members).
     func update(_ change: (KeyView) -> KeyView?) {
-        for observer in everyoneTold.1 { observer.update(change) }
+        for observer in observersToNotify.1 { observer.update(change) }
     }
 
     /// As ``update(_:)``, for one key. O(observers of its collection).
@@ -100,14 +100,14 @@ final class ObserverRegistry: Sendable {
 
     /// Notifies the observers of all keys that the condition removes. O(observed keys).
     func forget(_ condition: (KeyView) -> Bool) {
-        let (keys, collections) = everyoneTold
+        let (keys, collections) = observersToNotify
         for observer in keys { observer.forget(condition) }
         for observer in collections { observer.forget(condition) }
     }
 
     /// Notifies all observers that nothing is known any more, pending or not, and that no key is to be fetched again.
     func forgetAll() {
-        let (keys, collections) = everyoneTold
+        let (keys, collections) = observersToNotify
         for observer in keys { observer.notify(CachedValue(KeyView(observer.key, nil))) }
         for observer in collections { observer.forgetAll() }
     }
@@ -130,7 +130,7 @@ final class ObserverRegistry: Sendable {
     }
 
     /// All observers; those of collections are marked for the next ``CollectionObserver/commit()``.
-    private var everyoneTold: ([KeyObserver], [CollectionObserver]) {
+    private var observersToNotify: ([KeyObserver], [CollectionObserver]) {
         let (keys, collections) = everyone
         state.withLock { state in for observer in collections { state.notified[ObjectIdentifier(observer)] = observer } }
         return (keys, collections)

@@ -38,7 +38,7 @@ struct PendingKey: Sendable {
     ///
     /// - Parameters:
     ///   - epoch: the history that the response is of.
-    ///   - sentThrough: writes up to this number may have been sent.
+    ///   - lastSentNumber: writes up to this number may have been sent.
     func needsWatermark(in epoch: Epoch?, lastSentNumber: Int64) -> Bool {
         rows.contains { row in
             guard row.number <= lastSentNumber else { return false }

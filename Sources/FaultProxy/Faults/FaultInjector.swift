@@ -26,7 +26,7 @@ package final class FaultInjector: Sendable {
 
     // MARK: Faults
 
-    /// Arms a fault. One that reaches the feed also strikes the polls that wait at the server, or are on their way to it.
+    /// Arms a fault. One that reaches the feed also applies to the polls that wait at the server, or are on their way to it.
     ///
     /// - Parameter endStreams: called after that if streams of the namespace are open: ends them at the server, so that their
     ///   readers connect again and meet the fault.
@@ -34,16 +34,16 @@ package final class FaultInjector: Sendable {
         let (armed, proxies) = state.withLock { ($0.rules[namespace, default: FaultRules()].arm(fault), $0.proxies) }
         notify(namespace)
         guard fault.target.reaches(.changes) else { return armed }
-        let streams = proxies.map { strikePolls in strikePolls(namespace) }
+        let streams = proxies.map { applyToPolls in applyToPolls(namespace) }
         if streams.contains(true) { endStreams() }
         return armed
     }
 
     /// Adds a proxy.
     ///
-    /// - Parameter strikePolls: applies the faults of a namespace to the polls that the proxy has passed on already, and
+    /// - Parameter applyToPolls: applies the faults of a namespace to the polls that the proxy has passed on already, and
     ///   returns whether streams of the namespace are open.
-    func add(_ strikePolls: @escaping @Sendable (Namespace) -> Bool) { state.withLock { $0.proxies.append(strikePolls) } }
+    func add(_ applyToPolls: @escaping @Sendable (Namespace) -> Bool) { state.withLock { $0.proxies.append(applyToPolls) } }
 
     package func armed(in namespace: Namespace) -> [ArmedFault] { state.withLock { $0.rules[namespace]?.armed ?? [] } }
 

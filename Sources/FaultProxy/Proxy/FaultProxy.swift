@@ -53,7 +53,7 @@ package final class FaultProxy: Sendable {
             var hasStreams = false
             loop?.change { state in
                 for connection in state.connections.values {
-                    connection.strikePoll(in: namespace)
+                    connection.applyFaults(toPollIn: namespace)
                     hasStreams = hasStreams || connection.isStream(of: namespace)
                 }
             }

@@ -10,12 +10,12 @@ extension ProxiedConnection {
         current = request
         if rules.holdsAnswer(to: request.head) { current?.treatment = .hold }
         guard let faultable = FaultableRequest(request.head), let match = match(faultable) else { return forward() }
-        strike(match, faultable.token)
+        apply(match, faultable.token)
     }
 
     /// Applies a fault to a poll that was passed on before the fault was armed, and has no response yet. The server may not
     /// have registered the poll as a waiter, so it cannot be relied on to release it.
-    func strikePoll(in namespace: Namespace) {
+    func applyFaults(toPollIn namespace: Namespace) {
         guard case .awaiting = phase, response.isEmpty, case .pass? = current?.treatment, let poll = feedRequest(in: namespace),
             let match = match(poll)
         else { return }
@@ -26,7 +26,7 @@ extension ProxiedConnection {
         case .dropRequest, .duplicate, .delayRequest, .answer, .freeze, .expireToken:
             // The request is taken back. Since it has no effect, it can be sent again.
             closeServer()
-            strike(match, poll.token)
+            apply(match, poll.token)
         }
     }
 
@@ -47,7 +47,7 @@ extension ProxiedConnection {
         rules.injector?.match(request.target, request.token, in: request.namespace)
     }
 
-    private func strike(_ match: FaultInjector.Match, _ token: DeviceToken?) {
+    private func apply(_ match: FaultInjector.Match, _ token: DeviceToken?) {
         switch match.effect {
         case .dropRequest: close()
         case .dropReply: forward(.lose)

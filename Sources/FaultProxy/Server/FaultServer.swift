@@ -73,7 +73,7 @@ package final class FaultServer: Sendable {
     /// `nil` once the server has stopped.
     package var control: ServerControl? { ServerControl(server) }
 
-    /// Arms a fault. One that reaches the feed strikes polls that wait already, and ends streams, whose readers meet it when
+    /// Arms a fault. One that reaches the feed applies to polls that wait already, and ends streams, whose readers meet it when
     /// they connect again.
     @discardableResult
     package func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault { injector.arm(fault, in: namespace, control) }

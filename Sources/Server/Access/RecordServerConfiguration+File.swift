@@ -67,9 +67,9 @@ extension RecordServerConfiguration.Listener {
     }
 
     /// What a running server cannot change: where it listens, and whether with TLS.
-    fileprivate var place: RecordServerConfiguration.Listener.Place { Place(host: host, port: port, isEncrypted: tls != nil) }
+    fileprivate var place: RecordServerConfiguration.Listener.Binding { Binding(host: host, port: port, isEncrypted: tls != nil) }
 
-    fileprivate struct Place: Hashable {
+    fileprivate struct Binding: Hashable {
         let host: String
         let port: Int
         let isEncrypted: Bool

@@ -8,7 +8,7 @@ import Synchronization
 final class NamespaceCreations: Sendable {
     private let lanes: Int
     /// By lane, those without any left out.
-    private let names = Mutex<[CommitLanes<Submission>.Place: Set<Namespace>]>([:])
+    private let names = Mutex<[CommitLanes<Submission>.Destination: Set<Namespace>]>([:])
     private let isEmpty = Atomic(true)
 
     init(lanes: Int) { self.lanes = lanes }
@@ -21,7 +21,7 @@ final class NamespaceCreations: Sendable {
         guard hasCreation || !isEmpty.load(ordering: .relaxed) else { return }
         guard let first = commits.first else { return }
         let created = commits.filter { $0.changes.first?.revision.number == 1 }.map(\.namespace)
-        let place = CommitLanes<Submission>.Place(first.namespace, of: lanes)
+        let place = CommitLanes<Submission>.Destination(first.namespace, of: lanes)
         names.withLock { names in
             names[place] = created.isEmpty ? nil : Set(created)
             isEmpty.store(names.isEmpty, ordering: .relaxed)
@@ -31,6 +31,6 @@ final class NamespaceCreations: Sendable {
     /// Whether a submission has created its namespace: true for the first one that asks after its transaction.
     func take(_ namespace: Namespace) -> Bool {
         guard !isEmpty.load(ordering: .relaxed) else { return false }
-        return names.withLock { $0[CommitLanes.Place(namespace, of: lanes)]?.remove(namespace) != nil }
+        return names.withLock { $0[CommitLanes.Destination(namespace, of: lanes)]?.remove(namespace) != nil }
     }
 }

@@ -88,7 +88,7 @@ final class ServerListeners: Sendable {
 
     /// Keeps another server from replacing the socket between its check and its replacement.
     private static func lock(_ path: String) throws(RecordServerError) -> FileLock {
-        do throws(SocketHTTPError) { try HTTPListener.Place.checkFolder(ofSocket: path) } catch { throw RecordServerError(error) }
+        do throws(SocketHTTPError) { try HTTPListener.Address.checkFolder(ofSocket: path) } catch { throw RecordServerError(error) }
         do throws(FileLock.Failure) { return try FileLock(path: path + ".lock") } catch {
             switch error {
             case .held: throw RecordServerError(.socketInUse(path: path))

@@ -11,7 +11,7 @@ package import FreshetWire
 /// With one lane every group is exclusive, and all elements keep their order in its queue.
 package struct CommitLanes<Element> {
     /// Where an element belongs.
-    package enum Place: Hashable, Sendable {
+    package enum Destination: Hashable, Sendable {
         case lane(Int)
         /// The whole store.
         case everywhere
@@ -57,7 +57,7 @@ package struct CommitLanes<Element> {
     package var isIdle: Bool { lanes.allSatisfy { !$0.isActive } }
 
     /// Whether another element of this load is accepted; see ``CommitQueue/accepts(_:now:)``.
-    package func accepts(_ load: WriteLoad, at place: Place, now: Int64) -> Bool {
+    package func accepts(_ load: WriteLoad, at place: Destination, now: Int64) -> Bool {
         let isAccepted =
             switch place {
             case .lane(let lane): lanes[lane].queue.accepts(load, now: now)
@@ -73,7 +73,7 @@ package struct CommitLanes<Element> {
     /// Appends an element, whether or not it would be accepted.
     ///
     /// - Returns: the lane that the caller has to start, if any.
-    package mutating func append(_ element: Element, _ load: WriteLoad, at place: Place) -> Int? {
+    package mutating func append(_ element: Element, _ load: WriteLoad, at place: Destination) -> Int? {
         let lane: Int
         switch place {
         case .lane(let named): lane = named
@@ -145,7 +145,7 @@ package struct CommitLanes<Element> {
 extension CommitLanes: Sendable where Element: Sendable {}
 extension CommitLanes.Lane: Sendable where Element: Sendable {}
 
-extension CommitLanes.Place {
+extension CommitLanes.Destination {
     /// The place of a namespace.
     package init(_ namespace: Namespace, of lanes: Int) {
         self = .lane(lanes == 1 ? 0 : Int(EpochSource.bucket(of: namespace)) % lanes)

@@ -87,7 +87,7 @@ package final class Committer: Sendable {
     /// request in vain.
     package func checkRoom(in namespace: Namespace) throws(Problem) {
         let now = now()
-        let place = CommitLanes<Submission>.Place(namespace, of: writers.count)
+        let place = CommitLanes<Submission>.Destination(namespace, of: writers.count)
         let isAccepted = state.withLock { $0.stopping != nil || $0.lanes.accepts(WriteLoad(writes: 1), at: place, now: now) }
         guard isAccepted else { throw Self.overloaded }
     }

@@ -101,13 +101,21 @@ package struct Submission: Sendable {
         }
     }
 
+    /// Whether the work may use one of these namespaces.
+    func uses(anyOf namespaces: Set<Namespace>) -> Bool {
+        var parts = TransactionScope.Parts()
+        add(to: &parts)
+        return parts.namespaces.contains(where: namespaces.contains) || parts.records.contains { namespaces.contains($0.namespace) }
+            || parts.clients.contains { namespaces.contains($0.namespace) }
+    }
+
     /// The lane in which a committer with so many performs the submission.
-    func place(of lanes: Int) -> CommitLanes<Submission>.Place {
+    func place(of lanes: Int) -> CommitLanes<Submission>.Destination {
         guard lanes > 1 else { return .lane(0) }
         switch work {
-        case .single(let write): return CommitLanes.Place(write.namespace, of: lanes)
+        case .single(let write): return CommitLanes.Destination(write.namespace, of: lanes)
         case .other(.namespace(let namespace), _, _), .other(.batch(_, _, let namespace), _, _):
-            return CommitLanes.Place(namespace, of: lanes)
+            return CommitLanes.Destination(namespace, of: lanes)
         case .other(.nothing, _, _): return .lane(0)
         case .other(.drop, _, _), .other(.wholeStore, _, _), .other(.access, _, _): return .everywhere
         }

@@ -82,7 +82,7 @@ final class SimulatedServer {
     var run = 0
     var jobs: Deque<Job> = []
     var isCommitting = false
-    /// The requests that are in it: parked, or on their way through.
+    /// The requests that are in it: waiting, or on their way through.
     var activeRequests: Set<Int> = []
     var waiters: [Int: WaiterID] = [:]
     /// Its connection to the other servers; `nil` while the process is dead, and if there is no other.

@@ -124,7 +124,7 @@ extension SimulatedSystem {
         } catch { reply(serial, .problem(error.problem, cursor: nil, retryAfter: nil)) }
     }
 
-    func park(_ serial: Int, _ since: Since, deadline: Int64) {
+    func holdPoll(_ serial: Int, _ since: Since, deadline: Int64) {
         let server = servers[messages[serial].server]
         guard server.activeRequests.contains(serial) else { return }
         if bug == .loseWakeUp, let head = server.feed?.head, case .after(let cursor) = since, cursor.epoch == head.epoch {

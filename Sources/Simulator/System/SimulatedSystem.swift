@@ -209,7 +209,7 @@ final class SimulatedSystem {
         case .serverScan(let process, let message, let since, let deadline):
             if server(process) != nil { scan(message, since, deadline: deadline) }
         case .serverPark(let process, let message, let since, let deadline):
-            if server(process) != nil { park(message, since, deadline: deadline) }
+            if server(process) != nil { holdPoll(message, since, deadline: deadline) }
         case .serverExpire(let process): if let server = server(process) { expire(server) }
         case .serverStart(let process): if let server = server(process) { try startServer(server) }
         case .peer: break

@@ -189,7 +189,7 @@ final class EventLoop: @unchecked Sendable {
         for index in 0..<count { handle(events[index]) }
         handleMessages()
         passTime()
-        settle()
+        performDeferred()
         serveTransfers()
         return !isIdle || !waitingForTurn.isEmpty || !transfers.isEmpty
     }
@@ -207,7 +207,7 @@ final class EventLoop: @unchecked Sendable {
                 handle(event, on: connection)
             }
         }
-        settle()
+        performDeferred()
     }
 
     private func handle(_ event: epoll_event, on connection: Connection) {
@@ -229,7 +229,7 @@ final class EventLoop: @unchecked Sendable {
             let event = epoll_event(events: connection.transferEvents, data: epoll_data_t(u64: token))
             connection.transferEvents = 0
             handle(event, on: connection)
-            settle()
+            performDeferred()
         }
     }
 
@@ -242,7 +242,7 @@ final class EventLoop: @unchecked Sendable {
             connection.isWaitingForTurn = false
             // The event that reported the input may have reported its end too.
             if connection.isHandshaking { readInput(connection, isEnding: true) } else { resume(connection) }
-            settle()
+            performDeferred()
         }
     }
 
@@ -251,7 +251,7 @@ final class EventLoop: @unchecked Sendable {
         mailbox.take(into: &batch)
         for message in batch {
             handle(message)
-            settle()
+            performDeferred()
         }
         batch.removeAll(keepingCapacity: true)
     }
@@ -284,7 +284,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     /// Performs the work that was deferred while handlers ran.
-    private func settle() {
+    private func performDeferred() {
         while !resumable.isEmpty || !deferred.isEmpty {
             let connections = resumable
             let actions = deferred

@@ -8,7 +8,7 @@ package struct ListeningSocket: Sendable {
     /// The file of a Unix socket.
     private var file: SocketFile?
 
-    init(_ place: HTTPListener.Place, backlog: Int) throws(SocketHTTPError) {
+    init(_ place: HTTPListener.Address, backlog: Int) throws(SocketHTTPError) {
         switch place {
         case .address(let host, let port): self = try ListeningSocket(host: host, port: port, backlog: backlog)
         case .socket(let path): self = try ListeningSocket(path: path, backlog: backlog)

@@ -7,7 +7,7 @@ import Testing
     /// An element, and where it belongs.
     private struct Element: Hashable, Sendable {
         var number: Int
-        var place: CommitLanes<Element>.Place
+        var place: CommitLanes<Element>.Destination
     }
 
     /// A state of the lanes, with all that has happened.
@@ -21,7 +21,7 @@ import Testing
         var started: Set<Int> = []
         var trace: [String] = []
 
-        func appending(at place: CommitLanes<Element>.Place) -> State {
+        func appending(at place: CommitLanes<Element>.Destination) -> State {
             var next = self
             let element = Element(number: appended, place: place)
             next.appended += 1
@@ -67,7 +67,7 @@ import Testing
 
         mutating func flaw(after state: State) -> String? {
             if let flaw = state.flaw { return "\(flaw): \(state.trace.joined(separator: ", "))" }
-            let places = state.appended < limit ? (0..<width).map(CommitLanes<Element>.Place.lane) + [.everywhere] : []
+            let places = state.appended < limit ? (0..<width).map(CommitLanes<Element>.Destination.lane) + [.everywhere] : []
             let next = places.map(state.appending) + state.started.union(state.inProgress.keys).sorted().map(state.turning)
             for state in next { if let flaw = flaw(after: state) { return flaw } }
             guard next.isEmpty else { return nil }
@@ -141,16 +141,16 @@ import Testing
         // When
         _ = lanes.append(3, one, at: .lane(1))
         // Then
-        for place in [CommitLanes<Int>.Place.lane(0), .lane(1), .everywhere] { #expect(!lanes.accepts(one, at: place, now: 0)) }
+        for place in [CommitLanes<Int>.Destination.lane(0), .lane(1), .everywhere] { #expect(!lanes.accepts(one, at: place, now: 0)) }
         #expect(lanes.count == 3)
     }
 
     @Test func aNamespaceHasOneLaneAndManyNamespacesUseAll() throws {
         let namespaces = try (0..<400).map { try Namespace("tenant-\($0)") }
-        let places = namespaces.map { CommitLanes<Int>.Place($0, of: 4) }
-        #expect(places == namespaces.map { CommitLanes<Int>.Place($0, of: 4) })
+        let places = namespaces.map { CommitLanes<Int>.Destination($0, of: 4) }
+        #expect(places == namespaces.map { CommitLanes<Int>.Destination($0, of: 4) })
         for lane in 0..<4 { #expect((60...140).contains(places.count { $0 == .lane(lane) })) }
-        #expect(namespaces.allSatisfy { CommitLanes<Int>.Place($0, of: 1) == .lane(0) })
+        #expect(namespaces.allSatisfy { CommitLanes<Int>.Destination($0, of: 1) == .lane(0) })
     }
 
     @Test func whatIsLeftOverOfAnExclusiveGroupStaysExclusive() {

@@ -44,7 +44,7 @@ import Testing
     private static func namespaces(lanes: Int) throws -> [Namespace] {
         try (0..<lanes).map { lane in
             let names = try (0..<100).map { try Namespace("tenant-\($0)") }
-            return try #require(names.first { CommitLanes<Submission>.Place($0, of: lanes) == .lane(lane) })
+            return try #require(names.first { CommitLanes<Submission>.Destination($0, of: lanes) == .lane(lane) })
         }
     }
 

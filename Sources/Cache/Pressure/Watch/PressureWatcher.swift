@@ -71,7 +71,7 @@ final class PressureWatcher: Sendable {
             var waits = descriptors
             let count = poll(&waits, nfds_t(waits.count), milliseconds)
             let seen = count > 0 ? look(waits, &nextRead) : []
-            tell(seen)
+            report(seen)
         }
         finish(nil)
     }
@@ -86,7 +86,7 @@ final class PressureWatcher: Sendable {
         let now = pressure.now
         if now >= nextRead {
             nextRead = now + readInterval
-            tell(state.withLock { $0.sources.read(at: now) })
+            report(state.withLock { $0.sources.read(at: now) })
         }
         guard case .wait(let growth) = pressure.advance(self) else { return nil }
         return state.withLock { state in
@@ -128,7 +128,7 @@ final class PressureWatcher: Sendable {
 
     private static let gone = "its control group was removed"
 
-    private func tell(_ seen: [PressureSources.Reading]) {
+    private func report(_ seen: [PressureSources.Reading]) {
         guard let pressure else { return }
         // The worst first, since a critical sign takes two steps at once.
         var isShrunk = false

@@ -33,7 +33,7 @@ final class MemoryNamespace {
         var owner: ClientOwner?
     }
 
-    struct Place: Sendable {
+    struct IndexedRevision: Sendable {
         var revision: Revision
         var key: RecordKey
     }
@@ -48,7 +48,7 @@ final class MemoryNamespace {
     private var outcomes = 0
     private var outcomeBytes = 0
     /// The records in revision order. A place whose record has a later revision is skipped, and removed now and then.
-    private(set) var order: [Place] = []
+    private(set) var order: [IndexedRevision] = []
     private var undo: [(MemoryNamespace) -> Void] = []
 
     init(_ name: Namespace, unmade epoch: Epoch) {
@@ -66,7 +66,7 @@ final class MemoryNamespace {
         fileprivate var clients: [ClientIdentifier: Client]
         fileprivate var outcomes: Int
         fileprivate var outcomeBytes: Int
-        fileprivate var order: [Place]
+        fileprivate var order: [IndexedRevision]
     }
 
     var image: Image {
@@ -130,7 +130,7 @@ extension MemoryNamespace {
             $0.order.removeSubrange(places...)
         }
         records[key] = entry
-        order.append(Place(revision: entry.revision, key: key))
+        order.append(IndexedRevision(revision: entry.revision, key: key))
         state.records += (entry.content == nil ? 0 : 1) - (old?.content == nil ? 0 : 1)
         state.bytes += (entry.content?.bytes.count ?? 0) - (old?.content?.bytes.count ?? 0)
         removeInvalidation(.key(key))

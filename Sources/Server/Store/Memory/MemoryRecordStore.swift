@@ -209,7 +209,7 @@ extension StoreTotals {
     }
 }
 
-extension [MemoryNamespace.Place] {
+extension [MemoryNamespace.IndexedRevision] {
     /// The index of the first place after a revision. O(log n).
     fileprivate func partition(after revision: Revision) -> Int {
         var low = 0

@@ -3,21 +3,21 @@ internal import Synchronization
 
 /// A few connections that read, each used by one thread at a time.
 final class ReaderPool: Sendable {
-    private final class Place: Sendable {
+    private final class Slot: Sendable {
         let reader: Mutex<SnapshotReader>
 
         init(path: String) throws(SQLiteError) { reader = Mutex(try SnapshotReader(path: path)) }
     }
 
-    private let places: [Place]
+    private let places: [Slot]
     private let next = Atomic(0)
     /// Counts beginnings and ends of write transactions: odd while there is one. A snapshot from before an end is out
     /// of date.
     private let version = Atomic(0)
 
     init(path: String, count: Int) throws(SQLiteError) {
-        var places: [Place] = []
-        for _ in 0..<count { places.append(try Place(path: path)) }
+        var places: [Slot] = []
+        for _ in 0..<count { places.append(try Slot(path: path)) }
         self.places = places
     }
 
