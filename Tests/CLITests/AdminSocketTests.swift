@@ -30,7 +30,7 @@ struct AdminSocketTests {
             "key", "create", "--admin-socket", socket, "--name", "till", "--allow", "default:articles:read", "--out", till)
         #expect(made.status == 0, "\(made.error)")
         let operate = ["FRESHET_ADMIN_SOCKET": socket]
-        #expect(try await program(["key", "list"], variables: operate).output.contains(#""name":"till""#))
+        #expect(try await program(["key", "list"], variables: operate).output.contains("  till  default:articles:read"))
         // Then the operator does everything, and the key what its grant says
         #expect(try await program("put", "articles/1", "1", "--admin-socket", socket).status == 0)
         #expect(try await program("get", "articles/1", "--token-file", till).output == "1")

@@ -59,6 +59,16 @@ struct HostileServerTests {
         #expect(ending.error == "error: \(server): the answer with status 200 is not from a Freshet server\n")
     }
 
+    @Test("A value without a length is not printed: it may be cut") func valueWithoutLength() async throws {
+        // Given a proxy that removes lengths, and a connection that ended within the value
+        let server = Sockets.serve(["HTTP/1.1 200 OK\r\nFreshet-Store: s\r\nConnection: close\r\n\r\n{\"v\":"])
+        // When
+        let ending = try await Program(server: server)("get", "notes/1")
+        // Then
+        #expect(ending.status == ExitStatus.unavailable.rawValue && ending.output.isEmpty, "\(ending)")
+        #expect(ending.error.hasPrefix("error: \(server): the response states no length"), "\(ending)")
+    }
+
     @Test(
         "A cursor counts as gone only if the server says so, of a cursor",
         arguments: [("0000000000000-9", "<html>"), ("0", Self.gone), ("now", Self.gone)])

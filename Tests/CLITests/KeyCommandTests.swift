@@ -50,16 +50,18 @@ struct KeyCommandTests {
             #expect(try await freshet("get", "--token-file", till, "articles/1").status == 0)
             #expect(try await freshet("key", "revoke", id, "--token-file", operate).status == 0)
             #expect(try await freshet("get", "--token-file", till, "articles/1").status == ExitStatus.noPermission.rawValue)
-            let keys = try await freshet("key", "list", "--token-file", operate).output
+            let keys = try await freshet("key", "list", "--json", "--token-file", operate).output
             #expect(!keys.contains(id) && keys.contains(#""lastUsed":1"#))
+            let lines = try await freshet("key", "list", "--token-file", operate).lines
+            #expect(lines.count == 2 && lines[0].hasPrefix("ID  ") && lines[1].contains("  operator  "), "\(lines)")
             // When tokens of an identity provider are revoked
             let unknown = try await freshet("revoke", "--token-file", operate, "--issuer", "https://id.example", "--subject", "u7")
             #expect(unknown.status != 0 && unknown.error.contains("the configuration has none"), "\(unknown.error)")
             #expect(try await freshet("revoke", "--token-file", operate, "--jti", "t1").status == 0)
             // Then
-            let revocations = try await freshet("revoke", "--token-file", operate, "--list").output
+            let revocations = try await freshet("revoke", "--token-file", operate, "--list", "--json").output
             #expect(revocations.contains(#""count":1"#) && revocations.contains(#""jti":"t1""#))
-            let wrong = [["--subject", "u7"], ["--jti", "a", "--list"], ["--issuer", "a"], ["--jti", "a", "--issued-before", "x"]]
+            let wrong = [["--subject", "u7"], ["--jti", "a", "--list"], ["--issuer", "a"], ["--jti", "a", "--issued-before", "x"], ["--jti", "a", "--json"]]
             for arguments in wrong { #expect(try await freshet(["revoke"] + arguments).status == ExitStatus.usage.rawValue) }
         } catch {
             await server.kill()
@@ -87,7 +89,7 @@ struct KeyCommandTests {
             #expect(ending.status == 0, "\(ending.error)")
         }
         // Then
-        let revocations = try await Program()(["revoke", "--list"] + operate).output
+        let revocations = try await Program()(["revoke", "--list", "--json"] + operate).output
         #expect(revocations.contains(#""count":2"#) && revocations.contains("1767323045000"))
         process.send(SIGTERM)
         #expect(await process.ending() == .exited(0))
@@ -117,7 +119,7 @@ struct KeyCommandTests {
             // Then no other key was made, and the secret is still valid
             for ending in [created, rotated] { #expect(ending.status == ExitStatus.cannotCreate.rawValue, "\(ending.error)") }
             let keys = try await freshet("key", "list", "--admin-socket", socket).output
-            #expect(keys.contains(id) && !keys.contains("never") && !keys.contains(#""name":"a""#))
+            #expect(keys.contains(id) && keys.contains("  b  ") && !keys.contains("default:c:read") && !keys.contains("  a  "))
             #expect(try await freshet("put", "--token-file", folder.file("b.key"), "c/1", "1").status == 0)
             // And a request that is refused leaves no file
             let unknown = try await freshet("key", "rotate", "aaaaaaaaaa", "--admin-socket", socket, "--out", folder.file("left.key"))

@@ -38,6 +38,18 @@ struct RemoteOptionsTests {
         #expect(found.server == RemoteOptions.defaultServer && found.namespace.name == RemoteOptions.defaultNamespace)
     }
 
+    @Test("Certificates for a server without TLS are an error, unless a variable names them for all") func certificatesWithoutTLS() throws {
+        // Given a file of certificates
+        folder.write(Array("pem".utf8), to: "ca.pem")
+        let file = folder.file("ca.pem")
+        // When an option names it for a server without TLS
+        let error = failure(["--server", "http://127.0.0.1:8180", "--ca", file])
+        // Then
+        #expect(error?.status == .usage && error?.message.contains("https://") == true)
+        _ = try remote(["--server", "https://127.0.0.1:8180", "--ca", file])
+        _ = try remote(["--server", "http://127.0.0.1:8180"], ["FRESHET_CA": file])
+    }
+
     @Test func twoTokensAreAnError() throws {
         #expect(throws: (any Error).self) { try RemoteOptions.parse(["--token", "a", "--token-file", "b"]) }
         let both = failure([], ["FRESHET_TOKEN": "a", "FRESHET_TOKEN_FILE": "b"])

@@ -28,7 +28,15 @@ struct Get: AsyncParsableCommand {
             }
             StandardStream.output.printJSON(record.json)
         } else {
-            StandardStream.output.printValue(try await remote.reply(.get, remote.namespace.path(of: key)).body)
+            let reply = try await remote.reply(.get, remote.namespace.path(of: key))
+            // Any part of a value would be taken for the whole.
+            guard reply.statesEnd else {
+                throw CommandFailure(
+                    .unavailable,
+                    "\(remote.server): the response states no length, so it may be cut: a proxy in between has removed the length; "
+                        + "try --json, which cannot be cut unnoticed")
+            }
+            StandardStream.output.printValue(reply.body)
         }
     }
 }

@@ -130,13 +130,19 @@ struct KeyCreate: AsyncParsableCommand {
 }
 
 struct KeyList: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List all keys, without their secrets.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List all keys, without their secrets.",
+        discussion: """
+            A line each: id, state, the day of its last use (UTC), the day on which it expires, name, and what it may do.
+            With --json, the server's answer.
+            """)
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var options: RemoteOptions
 
     func run() async throws {
         let reply = try await options.operatorRemote().reply(.get, "/admin/keys")
-        StandardStream.output.printValue(reply.body + [UInt8(ascii: "\n")])
+        let now = ServerEnvironment.system.wallMilliseconds()
+        try KeyLines.show(reply.body, now: now, as: output) { lines throws(WireError) in try lines.keys(reply.body) }
     }
 }
 

@@ -36,9 +36,11 @@ struct Revoke: AsyncParsableCommand {
             "How long requests that wait already may wait on, at most 1h, such as 30s. New requests are refused at once. (default: 0s)",
             valueName: "time")) var margin: String?
     @Flag(help: "Show the newest revocations instead.") var list = false
+    @OptionGroup var output: OutputOptions
     @OptionGroup var options: RemoteOptions
 
     func validate() throws {
+        guard list || !output.json else { throw ValidationError("--json goes with --list") }
         if let issuedBefore, Self.time(issuedBefore) == nil {
             throw ValidationError("--issued-before takes a time such as 2026-11-25T12:00:00Z, not '\(issuedBefore)'")
         }
@@ -66,7 +68,8 @@ struct Revoke: AsyncParsableCommand {
     func run() async throws {
         let remote = try options.operatorRemote()
         guard !list else {
-            return StandardStream.output.printValue(try await remote.reply(.get, "/admin/revocations").body + [UInt8(ascii: "\n")])
+            let reply = try await remote.reply(.get, "/admin/revocations")
+            return try KeyLines.show(reply.body, as: output) { lines throws(WireError) in try lines.revocations(reply.body) }
         }
         var writer = JSONWriter()
         writer.beginObject()

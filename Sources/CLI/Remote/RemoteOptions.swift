@@ -97,6 +97,9 @@ struct RemoteOptions: ParsableArguments {
             if target.hasUser { throw Self.insecure("the password in the URL", target) }
             if try isTokenGiven(environment) { throw Self.insecure("the token", target) }
         }
+        if ca != nil, !server.hasPrefix("https://") {
+            throw CommandFailure(.usage, "--ca is for https://, and '\(shown)' is not encrypted: give https://, or leave out --ca")
+        }
         var tls = TLSTrust()
         tls.authority = (ca ?? environment["FRESHET_CA"]).flatMap { $0.isEmpty ? nil : $0 }
         do {
