@@ -89,6 +89,12 @@ final class AuditLog: Sendable {
         if !isRequired || admission == .lose { completion?(!isRequired) }
     }
 
+    /// Calls back, from any thread, once the log has all earlier records, or cannot be written; at once unless it is required.
+    func afterEarlierRecords(_ completion: @escaping Completion) {
+        guard hasFile, isRequired else { return completion(true) }
+        queue.async { [self] in completion(state.withLock { $0.retry == nil }) }
+    }
+
     /// Notes a refusal. `make` is called for the first one of a group.
     func noteDenial(_ group: DenialLog.Group, _ make: () -> AuditRecord) {
         refusals.first { $0.0 == group.event }?.1.add()

@@ -85,7 +85,10 @@ extension ServerCore {
                         status: 409))
             }
             logger.notice("the configuration was read again")
-            context.respond(Response(json: Array(#"{"reloaded":true}"#.utf8), at: nil), endsSession: true)
+            audit.afterEarlierRecords { isWritten in
+                guard isWritten else { return context.fail(AuditLog.unwritten) }
+                context.respond(Response(json: Array(#"{"reloaded":true}"#.utf8), at: nil), endsSession: true)
+            }
         }
     }
 

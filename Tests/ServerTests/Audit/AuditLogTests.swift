@@ -300,22 +300,29 @@ import Testing
 
     @Test(
         "If the log is required, a change is acknowledged after its line alone, and the server stops without it",
-        .enabled(if: SmallDisk.isAvailable))
-    func required() async throws {
+        .enabled(if: SmallDisk.isAvailable), arguments: ["namespace-created", "configuration-reloaded"])
+    func required(event: String) async throws {
         try await SmallDisk.with(kibibytes: 16) { disk in
             let path = "\(disk.path)/audit.jsonl"
             try await with({ configuration in
                 (configuration.auditLog, configuration.requiresAuditLog) = (path, true)
+                configuration.source = { [configuration] in configuration }
             }) { server in
                 let key = try server.key(Self.all, isAdmin: true).field
+                let isReload = event == "configuration-reloaded"
+                let success = isReload ? 200 : 201
                 var statuses: [Int] = []
-                for number in 0..<200 where statuses.last ?? 201 == 201 {
-                    statuses.append(try await server.request("PUT", "/v1/n\(number)/records/a/1", key, TestServer.json, "1").status)
+                for number in 0..<200 where statuses.last ?? success == success {
+                    let reply =
+                        isReload
+                        ? try await server.request("POST", "/admin/reload", key)
+                        : try await server.request("PUT", "/v1/n\(number)/records/a/1", key, TestServer.json, "1")
+                    statuses.append(reply.status)
                 }
                 // Then the last change was made without a line, and is not acknowledged
                 #expect(statuses.last == 500 && statuses.count < 200)
-                let acknowledged = statuses.count { $0 == 201 }
-                #expect(try lines(path).count { $0.contains("namespace-created") } >= acknowledged)
+                let acknowledged = statuses.count { $0 == success }
+                #expect(try lines(path).count { $0.contains(event) } >= acknowledged)
                 let failure = await #expect(throws: RecordServerError.self) { try await server.test.server.waitUntilStopped() }
                 #expect(failure?.description.contains("No space left") == true)
             }
