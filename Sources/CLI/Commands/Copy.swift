@@ -34,7 +34,13 @@ struct Copy: ParsableCommand {
     func run() throws {
         let (source, target) = (try Self.end(from), try Self.end(to))
         let copied: StoreSummary
-        do { copied = try StoreCopy.run(from: source, to: target) } catch let error as StoreError { throw Self.failure(error) }
+        let (copying, comparing) = (
+            ProgressLine(unit: "rows copied", total: nil, isOn: true), ProgressLine(unit: "rows compared", total: nil, isOn: true)
+        )
+        defer { copying.end() }
+        do {
+            copied = try StoreCopy.run(from: source, to: target) { step, rows in (step == .copying ? copying : comparing).draw(rows) }
+        } catch let error as StoreError { throw Self.failure(error) }
         for table in StoredTable.allCases {
             let size = copied.size(of: table)
             StandardStream.output.printLine("\(table.rawValue) \(size.rows) rows, \(size.bytes) bytes")

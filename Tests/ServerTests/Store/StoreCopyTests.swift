@@ -29,8 +29,10 @@ import Testing
         // Given
         let before = try makeSource()
         // When
-        let copied = try StoreCopy.run(from: source, to: target)
-        // Then
+        var progress: [String] = []
+        let copied = try StoreCopy.run(from: source, to: target) { progress.append("\($0) \($1)") }
+        // Then all rows were counted twice, as they were copied and as they were compared
+        #expect(progress.contains("copying \(copied.rows)") && progress.last == "comparing \(copied.rows)")
         let store = try open("target")
         #expect(try store.everything() == before)
         #expect(copied.size(of: .namespace).rows == 2 && copied.size(of: .access).rows == 2)

@@ -28,14 +28,23 @@ package protocol StoreCopyEnd {
     func makingStore<Result>(_ header: StoreHeader, _ body: (any WritableRows) throws -> Result) throws -> Result
 }
 
+/// A part of a copy.
+package enum StoreCopyStep: Sendable {
+    case copying
+    case comparing
+}
+
 /// Copies a store into another one, of whatever kind: docs/decisions/0068-copied-stores.md.
 package enum StoreCopy {
     /// Copies, and compares the rows of both ends before anything is kept.
     ///
     /// Blocks on disks and the network. Memory is bounded by two pages, and some bytes for each namespace.
     ///
+    /// - Parameter progress: called after each page with the number of rows that the step has done, of all tables.
     /// - Returns: the sizes of the tables, and the digests.
-    package static func run(from source: some StoreCopyEnd, to target: some StoreCopyEnd) throws -> StoreSummary {
+    package static func run(
+        from source: some StoreCopyEnd, to target: some StoreCopyEnd, progress: (StoreCopyStep, Int) -> Void = { _, _ in }
+    ) throws -> StoreSummary {
         try source.withRows { rows in
             let header = try rows.header()
             return try target.makingStore(header) { copy in
@@ -44,20 +53,24 @@ package enum StoreCopy {
                     try rows.read(table) { page in
                         for row in page { read.add(row, of: table) }
                         try copy.write(page, to: table)
+                        progress(.copying, read.rows)
                     }
                 }
-                try compare(read, header, with: copy)
+                try compare(read, header, with: copy) { progress(.comparing, $0) }
                 try rows.checkUnchanged()
                 return read
             }
         }
     }
 
-    private static func compare(_ read: StoreSummary, _ header: StoreHeader, with copy: any WritableRows) throws {
+    private static func compare(
+        _ read: StoreSummary, _ header: StoreHeader, with copy: any WritableRows, progress: (Int) -> Void
+    ) throws {
         var written = StoreSummary()
         for table in StoredTable.allCases {
             try copy.read(table) { page in
                 for row in page { written.add(row, of: table) }
+                progress(written.rows)
             }
         }
         var found = try copy.header()

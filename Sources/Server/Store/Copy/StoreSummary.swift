@@ -23,6 +23,8 @@ package struct StoreSummary: Hashable, Sendable {
     }
 
     package private(set) var sizes: [StoredTable: Size] = [:]
+    /// The rows of all tables.
+    package var rows: Int { sizes.values.reduce(0) { $0 + $1.rows } }
     /// By the namespaces' numbers, which are positive; rows that belong to no namespace have 0.
     private var digests: [Int64: Digest] = [:]
 
