@@ -254,7 +254,10 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .testTarget(name: "TransportTests", dependencies: ["FreshetTestSupport", "FreshetTransport"], swiftSettings: strict),
+        .testTarget(
+            name: "TransportTests",
+            dependencies: ["FreshetTestSupport", "FreshetTransport", .product(name: "Subprocess", package: "swift-subprocess")],
+            swiftSettings: strict),
         .testTarget(
             name: "HTTPCacheTests", dependencies: ["FreshetCache", "FreshetHTTPCache", "FreshetPlatform", "FreshetTestSupport"],
             swiftSettings: strict),
