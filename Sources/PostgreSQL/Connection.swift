@@ -10,8 +10,10 @@ package final class Connection {
     let handle: OpaquePointer
     /// The names of the statements that the server has prepared for this connection.
     var prepared: Set<String> = []
-    /// The function of the server that sent the last notice in the current exchange; empty if none came.
-    package fileprivate(set) var notices: [String] = []
+    /// Whether the server has said, in the current exchange, that it ended a commit's wait for a standby before that had confirmed.
+    ///
+    /// Noted as the notice arrives, however many others come before it: a session may have been set to send a hundred.
+    package private(set) var wasStandbyWaitEnded = false
     /// Whether the connection can be used: not once it has ended or a deadline has passed.
     package internal(set) var isUsable = true
 
@@ -68,12 +70,12 @@ package final class Connection {
     /// The file descriptor of the socket.
     var socket: Int32 { PQsocket(handle) }
 
-    /// A few are enough: each notice of an exchange that matters comes first, and a statement may make many.
+    /// - Parameter function: that of the server which sent the notice. The text may be in any language.
     private func note(_ function: String) {
-        if notices.count < 16 { notices.append(function) }
+        if function == "SyncRepWaitForLSN" { wasStandbyWaitEnded = true }
     }
 
-    func forgetNotices() { notices.removeAll(keepingCapacity: true) }
+    func forgetNotices() { wasStandbyWaitEnded = false }
 
     /// The failure of a call to libpq; the connection is not used again if it has ended.
     func failure(_ category: PostgreSQLError.Category = .misuse, statement: String? = nil) -> PostgreSQLError {

@@ -24,18 +24,23 @@ final class ConnectionSlot {
 
     /// Closes the connection.
     func close() { opened = nil }
+
+    /// Closes the connection if nobody can use it again, since it may hold locks and a snapshot for as long as it is open.
+    func closeUnusable() {
+        if let opened, !opened.connection.isUsable { self.opened = nil }
+    }
 }
 
 /// A few places for connections, each used by one thread at a time.
 final class ConnectionSlots: Sendable {
-    private final class Place: Sendable {
+    private final class Slot: Sendable {
         let slot = Mutex(ConnectionSlot())
     }
 
-    private let places: [Place]
+    private let places: [Slot]
     private let next = Atomic(0)
 
-    init(_ count: Int) { places = (0..<max(count, 1)).map { _ in Place() } }
+    init(_ count: Int) { places = (0..<max(count, 1)).map { _ in Slot() } }
 
     /// Lends a place that is free, or waits for one, each in turn, if none is.
     func withSlot<Result: Sendable>(_ body: (ConnectionSlot) throws -> Result) throws -> Result {
@@ -64,6 +69,7 @@ final class ConnectionPool: Sendable {
     }
 
     private func run<Result: Sendable>(_ slot: ConnectionSlot, _ body: (Connection) throws -> Result) throws -> Result {
+        defer { slot.closeUnusable() }
         if let kept = slot.kept(by: database) {
             do { return try attempt(kept.connection, body) } catch let error as PostgreSQLError where error.category == .connectionLost {}
         }

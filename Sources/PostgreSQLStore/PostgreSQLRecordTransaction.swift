@@ -14,6 +14,7 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
     /// Whether no other transaction can change access rows, or decide anything by them.
     private var hasAccess = false
     private var changesAccess = false
+    private(set) var heldElsewhere: Set<Namespace> = []
     private var hasFlushed = false
     private var hasTouched = false
 
@@ -21,6 +22,7 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
 
     func namespace(_ name: Namespace) throws -> any NamespaceTransaction {
         if let latest, latest.draft.name == name { return latest }
+        guard !heldElsewhere.contains(name) else { throw PostgreSQLError(.lockTimeout, "another transaction holds the namespace \(name)") }
         let found = try namespaces[name] ?? load(name)
         latest = found
         return found
@@ -54,10 +56,12 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
     // MARK: The first round trip
 
     /// Locks and reads namespaces.
-    static func loading(_ names: [Namespace]) -> [Request] {
+    ///
+    /// - Parameter leavesHeld: whether those that another transaction holds are not waited for.
+    static func loading(_ names: [Namespace], leavingHeld leavesHeld: Bool = false) -> [Request] {
         var lock = Parameters()
         lock.add(array: names.map(\.name))
-        return [Request(.lockNamespaces, lock), Request(.loadNamespaces, Parameters(of: names))]
+        return [Request(leavesHeld ? .lockFreeNamespaces : .lockNamespaces, lock), Request(.loadNamespaces, Parameters(of: names))]
     }
 
     /// The most bytes of all values that are fetched beforehand.
@@ -92,14 +96,20 @@ final class PostgreSQLRecordTransaction: RecordTransaction {
 
     /// Takes the rows of namespaces.
     ///
-    /// - Parameter locked: the ids of those that this transaction has locked. Another server may have made a namespace since the
-    ///   lock was asked for: two transactions would then go on from one head.
-    func take(_ rows: QueryResult, _ names: [Namespace], locked: QueryResult) throws {
+    /// - Parameters:
+    ///   - locked: the ids of those that this transaction has locked. Another server may have made a namespace since the
+    ///     lock was asked for: two transactions would then go on from one head.
+    ///   - leavesHeld: whether the others are held by another transaction, so that nothing is done in them.
+    func take(_ rows: QueryResult, _ names: [Namespace], locked: QueryResult, leavingHeld leavesHeld: Bool = false) throws {
         let ids = Set(try (0..<locked.count).map { try locked.int64($0, 0) })
         for row in 0..<rows.count {
             let name = names[Int(try rows.int64(row, 14)) - 1]
             let found = try NamespaceRow(counted: name, rows, row)
             guard found.id.map(ids.contains) ?? true else {
+                if leavesHeld {
+                    heldElsewhere.insert(name)
+                    continue
+                }
                 throw PostgreSQLError(.collision, "another server has made the namespace \(name) meanwhile")
             }
             let draft = NamespaceDraft(name, found)

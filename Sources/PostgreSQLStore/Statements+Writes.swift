@@ -15,6 +15,11 @@ extension Statement {
     static let lockNamespaces = Statement(
         "lock_namespaces", "SELECT id FROM freshet.namespace WHERE name = ANY ($1::text[]) ORDER BY id + 0 FOR UPDATE")
 
+    /// As ``lockNamespaces``, without those that another transaction holds.
+    static let lockFreeNamespaces = Statement(
+        "lock_free_namespaces",
+        "SELECT id FROM freshet.namespace WHERE name = ANY ($1::text[]) ORDER BY id + 0 FOR UPDATE SKIP LOCKED")
+
     /// The transaction's number, the history and incarnation that it is in, and whether its commit waits for the disk and a missing
     /// confirmation of the standby, which is a warning, is sent.
     static let transaction = Statement(

@@ -18,6 +18,7 @@ package enum TransactionStep: Hashable, Sendable {
 /// Locking and reading take one round trip, writing and committing another.
 struct TransactionRunner: Sendable {
     private let database: StoreDatabase
+    private let held: HeldNamespaces
     private let onStep: @Sendable (TransactionStep) -> Void
     /// The number of a transaction, and the state of the database within which the number is the transaction's alone.
     private struct Identity {
@@ -39,6 +40,7 @@ struct TransactionRunner: Sendable {
     init(_ database: StoreDatabase, onStep: @escaping @Sendable (TransactionStep) -> Void) {
         self.database = database
         self.onStep = onStep
+        held = HeldNamespaces()
     }
 
     /// Runs a transaction over the slot's connection, or a new one if it has ended.
@@ -46,12 +48,23 @@ struct TransactionRunner: Sendable {
         _ scope: TransactionScope, over slot: ConnectionSlot, _ body: @Sendable (any RecordTransaction) throws -> Result
     ) throws -> Result {
         var attempt = 1
+        var leavesHeld = held.has(anyOf: scope.namespaces)
         while true {
             let current = try slot.kept(by: database) ?? slot.open(database)
+            defer { slot.closeUnusable() }
             do {
-                return try runOnce(scope, over: current, body)
+                return try runOnce(scope, leavesHeld, over: current, body)
             } catch let error as PostgreSQLError {
+                // It may be usable, and lead to another server than before.
                 if error.category == .connectionLost { slot.close() }
+                if error.category == .lockTimeout, error.statement == Statement.lockNamespaces.name {
+                    // One of the namespaces is held for long, and the others do not wait for it.
+                    if scope.namespaces.count > 1, !leavesHeld {
+                        leavesHeld = true
+                        continue
+                    }
+                    held.note(scope.namespaces)
+                }
                 // Nothing was committed. A connection that ended while nobody used it is no reason to refuse.
                 let isWorthwhile = error.category == .collision || error.category == .connectionLost
                 guard isWorthwhile, attempt < Self.attempts else { throw error }
@@ -61,8 +74,10 @@ struct TransactionRunner: Sendable {
     }
 
     /// Runs the transaction. After a ``PostgreSQLError`` nothing of it is stored.
+    ///
+    /// - Parameter leavesHeld: whether namespaces that another transaction holds are left out, instead of waited for.
     private func runOnce<Result>(
-        _ scope: TransactionScope, over opened: ConnectionSlot.Opened, _ body: (any RecordTransaction) throws -> Result
+        _ scope: TransactionScope, _ leavesHeld: Bool, over opened: ConnectionSlot.Opened, _ body: (any RecordTransaction) throws -> Result
     ) throws -> Result {
         let connection = opened.connection
         let transaction = PostgreSQLRecordTransaction(connection)
@@ -70,7 +85,8 @@ struct TransactionRunner: Sendable {
         let identity: Identity
         let requests: [Request]
         do {
-            identity = try begin(transaction, scope, openedAt: opened.place)
+            identity = try begin(transaction, scope, leavesHeld, openedAt: opened.place)
+            held.note(scope.namespaces, held: transaction.heldElsewhere)
             onStep(.loaded(process: connection.process))
             result = try body(transaction)
             requests = try transaction.finish() + transaction.raisingAccess()
@@ -90,10 +106,10 @@ struct TransactionRunner: Sendable {
     /// - Parameter opened: where the connection led when it was opened. A pooler may have led it to another server since, whose epochs
     ///   only a new connection renews. The latest history does not show that: another connection may have renewed them after this
     ///   transaction read the old ones.
-    private func begin(_ transaction: PostgreSQLRecordTransaction, _ scope: TransactionScope, openedAt opened: ServerPlace) throws
-        -> Identity
-    {
-        let loading = scope.namespaces.isEmpty ? [] : PostgreSQLRecordTransaction.loading(scope.namespaces)
+    private func begin(
+        _ transaction: PostgreSQLRecordTransaction, _ scope: TransactionScope, _ leavesHeld: Bool, openedAt opened: ServerPlace
+    ) throws -> Identity {
+        let loading = scope.namespaces.isEmpty ? [] : PostgreSQLRecordTransaction.loading(scope.namespaces, leavingHeld: leavesHeld)
         let requests =
             [Request(.begin), transaction.lockingAccess(scope)] + loading.prefix(1) + [Request(.transaction)] + loading.dropFirst()
             + PostgreSQLRecordTransaction.fetching(scope)
@@ -108,7 +124,7 @@ struct TransactionRunner: Sendable {
         if history != database.history { try database.see(history) }
         transaction.version = AccessVersion(history: history.ordinal, number: try row.int64(0, 4))
         if !loading.isEmpty {
-            try transaction.take(results[first + 1], scope.namespaces, locked: results[first - 1])
+            try transaction.take(results[first + 1], scope.namespaces, locked: results[first - 1], leavingHeld: leavesHeld)
             try transaction.take(results[(first + 2)...], of: scope)
         }
         return Identity(
@@ -196,7 +212,7 @@ struct TransactionRunner: Sendable {
 extension Connection {
     /// Throws if the wait of the last commit for a standby was ended by force: the changes are visible, and a failover may lose them.
     func checkStandby(_ label: String) throws(StoreError) {
-        guard !notices.contains("SyncRepWaitForLSN") else {
+        guard !wasStandbyWaitEnded else {
             throw .outcomeUnknown(path: label, reason: "the standby has not confirmed the commit")
         }
     }

@@ -5,6 +5,10 @@ package protocol RecordTransaction: AnyObject {
     /// The transaction's view of one namespace. The first write makes the namespace.
     func namespace(_ namespace: Namespace) throws -> any NamespaceTransaction
 
+    /// The namespaces of the scope that a transaction of another server holds for so long that this one goes on without them: nothing
+    /// can be done in them. O(1).
+    var heldElsewhere: Set<Namespace> { get }
+
     /// Removes a namespace with all that is in it. Its next use has a new epoch.
     /// - Returns: whether the namespace existed; if not, nothing changes.
     func drop(_ namespace: Namespace) throws -> Bool
@@ -43,6 +47,10 @@ package protocol RecordTransaction: AnyObject {
     /// Makes a write without meaning, so that a commit shows whether the disk accepts it. Servers that share the store
     /// write different rows, so that they do not wait for each other.
     func touch() throws
+}
+
+extension RecordTransaction {
+    package var heldElsewhere: Set<Namespace> { [] }
 }
 
 /// The result of a step of compaction.

@@ -10,6 +10,8 @@ package struct GroupCommit: Sendable {
     /// The changes of access rows of the transaction; `nil` if there are none.
     package let access: AccessChanges?
     private let completions: [Submission.Completion]
+    /// Those whose namespaces another server's transaction holds.
+    private let refused: [Submission]
     /// The submissions for a later transaction, since this one had done enough: the rest of the last that it has performed,
     /// and those that it has not.
     package let rest: [Submission]
@@ -47,8 +49,13 @@ package struct GroupCommit: Sendable {
                     deadline: deadline)
                 var completions: [Submission.Completion] = []
                 completions.reserveCapacity(submissions.count)
-                var rest: [Submission] = []
+                var (rest, refused): ([Submission], [Submission]) = ([], [])
+                let held = transaction.heldElsewhere
                 performing: for (index, submission) in submissions.enumerated() {
+                    if !held.isEmpty, submission.uses(anyOf: held) {
+                        refused.append(submission)
+                        continue
+                    }
                     switch try submission.perform(&context) {
                     case .whole(let completion):
                         completions.append(completion)
@@ -60,7 +67,7 @@ package struct GroupCommit: Sendable {
                 }
                 return GroupCommit(
                     commits: context.log.commits, access: try context.access.changes(after: transaction.accessVersion()),
-                    completions: completions, rest: rest, touched: room - context.room)
+                    completions: completions, refused: refused, rest: rest, touched: room - context.room)
             }
         } catch {
             let failure = error as? StoreError ?? .failed(path: "", reason: String(describing: error))
@@ -69,8 +76,12 @@ package struct GroupCommit: Sendable {
         }
     }
 
+    private static let held = Problem(
+        .overloaded, "Another server has held the namespace for too long, so nothing was done. Send it again after Retry-After.")
+
     /// Calls the completions, in the order of their submissions.
     package func complete() {
         for completion in completions { completion.notify() }
+        for submission in refused { submission.refuse(Self.held) }
     }
 }

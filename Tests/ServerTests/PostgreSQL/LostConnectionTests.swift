@@ -1,12 +1,13 @@
 #if PostgreSQL
 import Dispatch
 import FreshetPostgreSQL
-import FreshetPostgreSQLStore
 import FreshetServer
 import FreshetTestSupport
 import FreshetWire
 import Synchronization
 import Testing
+
+@testable import FreshetPostgreSQLStore
 
 /// Ends connections in the middle of transactions: nothing that was acknowledged is lost, and nothing is applied twice.
 @Suite("Connections to PostgreSQL that end", .enabled(if: PostgreSQLCluster.isInstalled, Comment(rawValue: PostgreSQLCluster.reason)))
@@ -180,6 +181,48 @@ struct LostConnectionTests {
         let revision = try store.increment("a/1", in: namespace)
         // Then
         #expect(revision == Revision(2) && asked.withLock { $0 } == 1)
+    }
+
+    @Test("A commit that no standby has confirmed is not acknowledged, however many notices come before that one")
+    func manyNotices() async throws {
+        // Given a session that sends twenty warnings with each write
+        let cluster = try PostgreSQLCluster()
+        let store = try store(cluster.uri("postgres")) { _ in }
+        _ = try store.increment("a/1", in: namespace)
+        for statement in [
+            """
+            CREATE FUNCTION public.warn() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN FOR i IN 1..20 LOOP RAISE WARNING 'number %', i; END LOOP; RETURN NULL; END$$
+            """,
+            "CREATE TRIGGER warn AFTER UPDATE ON freshet.namespace FOR EACH STATEMENT EXECUTE FUNCTION public.warn()",
+            "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()",
+        ] { try cluster.query(statement) }
+        // When somebody ends the wait for the standby
+        let result = cluster.endingWaits(by: "pg_cancel_backend") { try store.increment("a/1", in: namespace) }
+        // Then
+        guard case .outcomeUnknown? = #expect(throws: StoreError.self, performing: { try result.get() }) else {
+            throw Unexpected(what: "\(result)")
+        }
+    }
+
+    @Test("A connection that did not answer in time is closed, so that it holds nothing") func silentConnection() throws {
+        // Given a read whose answer comes too late
+        let database = try PostgreSQLDatabase()
+        let store = try store(database.uri) { _ in }
+        _ = try store.increment("a/1", in: namespace)
+        let process = Mutex(0)
+        // When
+        #expect(throws: StoreError.self) {
+            _ = try store.read { connection in
+                process.withLock { $0 = connection.process }
+                try connection.execute("BEGIN; LOCK TABLE freshet.access IN ACCESS SHARE MODE", by: Deadline(after: Self.deadline))
+                _ = try connection.run(Statement("sleep", "SELECT pg_sleep(1)::text"), by: Deadline(after: .milliseconds(1)))
+            }
+        }
+        // Then its session ends, without another call of the store
+        let query = "SELECT count(*) FROM pg_stat_activity WHERE pid = \(process.withLock { $0 })"
+        let deadline = Deadline(after: Self.deadline)
+        while try database.cluster.query(query) != "0" { #expect(!deadline.hasPassed) }
     }
 
     /// A standby that never confirms holds up each commit, so that its connection can be ended while it waits.
