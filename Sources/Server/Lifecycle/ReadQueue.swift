@@ -27,7 +27,11 @@ final class ReadQueue: Sendable {
 
     /// - Parameter isContinuation: whether the work continues an accepted item, and so must not be refused half-way.
     /// - Returns: false if too much waits already or the queue has stopped.
-    func submit(isContinuation: Bool = false, _ work: @escaping Work) -> Bool { workers.submit(isContinuation, work) }
+    func submit(isContinuation: Bool = false, _ work: @escaping Work) -> Bool { workers.submit(isContinuation, isUrgent: false, work) }
+
+    /// Runs work of the server itself, short and bounded in number, before all that waits for clients: how late it learns of commits
+    /// and revocations by other servers must not depend on what clients read. It is never refused.
+    func submitUrgent(_ work: @escaping Work) { _ = workers.submit(true, isUrgent: true, work) }
 
     /// Refuses new work, finishes the accepted work, and then calls the closure.
     func stop(then completion: @escaping Work) { workers.stop(then: completion) }
@@ -36,6 +40,7 @@ final class ReadQueue: Sendable {
 /// What the threads share. They do not keep the queue, so that they end with it.
 private final class Workers: Sendable {
     private struct State {
+        var urgent = Deque<ReadQueue.Work>()
         var waiting = Deque<ReadQueue.Work>()
         /// The number of threads, and how many of them wait for work.
         var threads = 0
@@ -65,12 +70,12 @@ private final class Workers: Sendable {
         self.limit = limit
     }
 
-    var depth: Int { state.withLock { $0.waiting.count } }
+    var depth: Int { state.withLock { $0.urgent.count + $0.waiting.count } }
 
-    func submit(_ isContinuation: Bool, _ work: @escaping ReadQueue.Work) -> Bool {
+    func submit(_ isContinuation: Bool, isUrgent: Bool, _ work: @escaping ReadQueue.Work) -> Bool {
         let start = state.withLock { state -> Start in
             guard isContinuation || state.onIdle == nil && state.pending < limit else { return .refused }
-            state.waiting.append(work)
+            if isUrgent { state.urgent.append(work) } else { state.waiting.append(work) }
             state.pending += 1
             if state.idle > 0 {
                 state.idle -= 1
@@ -118,7 +123,7 @@ private final class Workers: Sendable {
     private func next() -> ReadQueue.Work? {
         while true {
             let (work, ends) = state.withLock { state -> (ReadQueue.Work?, Bool) in
-                if let work = state.waiting.popFirst() { return (work, false) }
+                if let work = state.urgent.popFirst() ?? state.waiting.popFirst() { return (work, false) }
                 guard state.onIdle == nil else {
                     state.threads -= 1
                     return (nil, true)

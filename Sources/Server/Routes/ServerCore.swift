@@ -78,7 +78,7 @@ final class ServerCore: Sendable {
                     return nil
                 }
             },
-            later: { work in _ = reads.submit(isContinuation: true, work) })
+            later: { work in reads.submitUrgent(work) })
         let edge = EdgeReplies(caching: settings.edge, now: environment.wallMilliseconds)
         let feeds = FeedRegistry<FeedReader>(
             limits: settings.feed, metrics: metrics.feed, source: source,

@@ -37,4 +37,28 @@ import Testing
         #expect(done.load(ordering: .relaxed) == 4)
         #expect(!queue.submit(work))
     }
+
+    @Test func theServersOwnWorkComesBeforeThatOfClients() async {
+        // Given a queue whose thread is busy, and reads of clients that wait
+        let queue = ReadQueue(width: 1, limit: 3)
+        let (gate, running) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let order = Mutex<[String]>([])
+        _ = queue.submit {
+            running.signal()
+            gate.wait()
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "wait").async {
+                running.wait()
+                continuation.resume()
+            }
+        }
+        for name in ["client 1", "client 2"] { _ = queue.submit { order.withLock { $0.append(name) } } }
+        // When the server has to read, with as many waiting as there may be
+        for name in ["feed 1", "feed 2"] { queue.submitUrgent { order.withLock { $0.append(name) } } }
+        gate.signal()
+        await withCheckedContinuation { continuation in queue.stop { continuation.resume() } }
+        // Then
+        #expect(order.withLock { $0 } == ["feed 1", "feed 2", "client 1", "client 2"])
+    }
 }
