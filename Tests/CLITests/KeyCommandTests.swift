@@ -61,7 +61,10 @@ struct KeyCommandTests {
             // Then
             let revocations = try await freshet("revoke", "--token-file", operate, "--list", "--json").output
             #expect(revocations.contains(#""count":1"#) && revocations.contains(#""jti":"t1""#))
-            let wrong = [["--subject", "u7"], ["--jti", "a", "--list"], ["--issuer", "a"], ["--jti", "a", "--issued-before", "x"], ["--jti", "a", "--json"]]
+            let wrong = [
+                ["--subject", "u7"], ["--jti", "a", "--list"], ["--issuer", "a"], ["--jti", "a", "--issued-before", "x"],
+                ["--jti", "a", "--json"],
+            ]
             for arguments in wrong { #expect(try await freshet(["revoke"] + arguments).status == ExitStatus.usage.rawValue) }
         } catch {
             await server.kill()

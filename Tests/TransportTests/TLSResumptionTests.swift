@@ -41,7 +41,9 @@ struct TLSResumptionTests {
     private func page(of port: Int, _ transport: CurlTransport) async throws -> String {
         let reply = try await within {
             await withCheckedContinuation { continuation in
-                transport.send(HTTPRequestDescription(method: .get, url: "https://127.0.0.1:\(port)/")) { continuation.resume(returning: $0) }
+                transport.send(HTTPRequestDescription(method: .get, url: "https://127.0.0.1:\(port)/")) {
+                    continuation.resume(returning: $0)
+                }
             }
         }
         return String(decoding: try reply.get().body, as: UTF8.self)

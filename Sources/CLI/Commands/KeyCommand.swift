@@ -130,7 +130,8 @@ struct KeyCreate: AsyncParsableCommand {
 }
 
 struct KeyList: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List all keys, without their secrets.",
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List all keys, without their secrets.",
         discussion: """
             A line each: id, state, the day of its last use (UTC), the day on which it expires, name, and what it may do.
             With --json, the server's answer.

@@ -160,7 +160,9 @@ extension KeyLines {
     ) throws(CommandFailure) {
         guard !output.json else { return StandardStream.output.printJSON(json) }
         do throws(WireError) {
-            for line in try lines(KeyLines(isTerminal: StandardStream.output.isTerminal, now: now)) { StandardStream.output.printLine(line) }
+            for line in try lines(KeyLines(isTerminal: StandardStream.output.isTerminal, now: now)) {
+                StandardStream.output.printLine(line)
+            }
         } catch {
             throw CommandFailure(.software, "the server's answer cannot be read: \(error.description); is it a Freshet server?")
         }
