@@ -1,6 +1,6 @@
 extension DiskCache: SecondaryCacheTier {
     /// The value under a name, with its dates and tags. The read counts as a use.
-    public func storedValue(named name: [UInt8]) async throws -> StoredValue? {
+    public func storedValue(named name: [UInt8]) async throws(CacheError) -> StoredValue? {
         guard let value = try await value(forKey: name, isTagged: true) else { return nil }
         return StoredValue(
             bytes: value.bytes, tags: value.tags, protection: value.isEncrypted ? .encrypted : .plain, storedTime: value.head.recorded,
@@ -8,7 +8,7 @@ extension DiskCache: SecondaryCacheTier {
     }
 
     /// Stores a value with its dates and tags. Returns once the write survives the end of the process.
-    public func store(_ value: StoredValue, named name: [UInt8]) async throws {
+    public func store(_ value: StoredValue, named name: [UInt8]) async throws(CacheError) {
         var change = try change(value.bytes, name, .unlimited, Array(value.tags ?? []), value.protection)
         if case .put(let bytes, var head, let tags) = change {
             (head.recorded, head.verified, head.deadline) = (value.storedTime, value.validatedTime, value.deadline)
@@ -18,11 +18,11 @@ extension DiskCache: SecondaryCacheTier {
     }
 
     /// Removes the value under a name. Returns once the removal survives the end of the process.
-    public func removeValue(named name: [UInt8]) async throws { try await removeValue(forKey: name) }
+    public func removeValue(named name: [UInt8]) async throws(CacheError) { try await removeValue(forKey: name) }
 
     /// Removes the values that have a tag.
-    public func removeValues(taggedWith tag: String) async throws { try await removeAll(taggedWith: tag) }
+    public func removeValues(taggedWith tag: String) async throws(CacheError) { try await removeAll(taggedWith: tag) }
 
     /// Removes the values whose names begin with these bytes.
-    public func removeValues(withPrefix prefix: [UInt8]) async throws { try await removeAll(withPrefix: prefix) }
+    public func removeValues(withPrefix prefix: [UInt8]) async throws(CacheError) { try await removeAll(withPrefix: prefix) }
 }

@@ -48,7 +48,7 @@ public final class SyncClient: Sendable {
     ///
     /// - Throws: ``ClientError/otherPrincipal(pendingWrites:)``, ``ClientError/directoryInUse(path:holder:)``, ``ClientError/readOnly(path:)``, ``ClientError/newerSchema(path:found:supported:)``,
     ///   ``ClientError/corrupt(path:quarantine:)``, ``ClientError/diskFull(path:)`` or ``ClientError/storageFailed(path:_:)``.
-    public func start() async throws { try await engine.start() }
+    public func start() async throws(ClientError) { try await engine.start() }
 
     /// Ends all activity and closes the storage. Data on disk stays, including waiting writes: they are sent after the
     /// next ``start()``.

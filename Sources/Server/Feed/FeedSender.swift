@@ -2,19 +2,25 @@ import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
 
-extension ServerMetrics {
-    /// Carries out a delivery of the feed, and counts it.
-    func deliver(_ delivery: FeedDelivery<FeedReader>, from store: StoreIdentifier, _ edge: EdgeReplies) {
+/// Carries out the deliveries of the feeds, and counts them. Thread-safe.
+struct FeedSender: Sendable {
+    let metrics: ServerMetrics
+    /// Each response states which store it is from.
+    let store: StoreIdentifier
+    let edge: EdgeReplies
+
+    /// Called under the delivery lock of a feed; does not block.
+    func deliver(_ delivery: FeedDelivery<FeedReader>) {
         switch delivery {
         case .response(let readers, let reply):
             switch reply {
-            case .page: feed.woken.add(readers.count)
-            case .idle: feed.expired.add(readers.count)
-            case .gone, .ended: feed.gone.add(readers.count)
+            case .page: metrics.feed.woken.add(readers.count)
+            case .idle: metrics.feed.expired.add(readers.count)
+            case .gone, .ended: metrics.feed.gone.add(readers.count)
             }
             for (readers, response) in edge.responses(to: readers, reply) {
                 let response = response.marked(with: store)
-                countResponse(.getChanges, status: response.status.code, times: readers.count)
+                metrics.countResponse(.getChanges, status: response.status.code, times: readers.count)
                 Exchange.respond(to: readers.compactMap(\.exchange), with: EncodedResponse(response))
             }
         case .push(let readers, let page):

@@ -82,7 +82,7 @@ final class ServerCore: Sendable {
         let edge = EdgeReplies(caching: settings.edge, now: environment.wallMilliseconds)
         let feeds = FeedRegistry<FeedReader>(
             limits: settings.feed, metrics: metrics.feed, source: source,
-            deliver: { delivery in metrics.deliver(delivery, from: identifier, edge) })
+            deliver: { [sender = FeedSender(metrics: metrics, store: identifier, edge: edge)] delivery in sender.deliver(delivery) })
         let accessFollower = access.map { access in
             AccessFollower(access, store, later: source.later, logger: logger) {
                 feeds.end { reader in reader.session.map(access.hasEnded) ?? false }

@@ -38,7 +38,7 @@ extension TestKit {
         }
 
         /// Starts the device again. With a directory it keeps its data; with storage in memory it starts empty.
-        public func start() async throws { try await client.start() }
+        public func start() async throws(ClientError) { try await client.start() }
 
         /// Stops the device. ``TestKit/waitUntilIdle(within:)`` ignores a stopped device.
         public func stop() async { await client.stop() }
