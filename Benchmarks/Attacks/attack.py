@@ -15,6 +15,7 @@ import memory
 import processor  # noqa: F401
 import handshakes  # noqa: F401
 import quotas  # noqa: F401
+import revocations  # noqa: F401
 import browsers  # noqa: F401
 import single  # noqa: F401
 import together  # noqa: F401
