@@ -1,5 +1,6 @@
 #if PostgreSQL
 import Foundation
+import FreshetClient
 import FreshetTestSupport
 import Testing
 
@@ -86,6 +87,51 @@ struct StoreCommandTests {
         for server in servers { #expect(await server.stop() == .exited(0)) }
         cluster.giveBack(name)
     }
+
+    @Test("The five commands lead from nothing to a client that reads at one server what was written at another")
+    func fiveCommands() async throws {
+        // Given the lines of the page's first block, of which the first makes the database
+        let page = try Project.text(of: "docs/operating/several-servers.md")
+        let lines = try #require(page.components(separatedBy: "```").dropFirst().first).split(separator: "\n").map(String.init)
+        #expect(lines.count == 5 && lines[0].hasPrefix("createdb "))
+        let (freshet, folder) = (Program(), TemporaryDirectory())
+        var servers: [ServerProcess] = []
+        do {
+            // When
+            for line in lines[1...2] {
+                #expect(line.hasPrefix("freshet serve --store postgres:///freshet --port 818"))
+                servers.append(try await ServerProcess.start(executable: Program.path, data: nil, options: ["--store", uri]))
+            }
+            let written = try await freshet("put", "--server", servers[0].url, "articles/1", #"{"name":"fig"}"#)
+            let read = try await freshet("watch", "--server", servers[1].url, "--since", "0", "--limit", "1")
+            // Then
+            #expect(lines[3] == #"freshet put --server http://127.0.0.1:8180 articles/1 '{"name":"fig"}'"# && written.status == 0)
+            #expect(lines[4] == "freshet watch --server http://127.0.0.1:8181 --since 0 --limit 1" && read.status == 0)
+            #expect(read.output.contains("articles/1") && read.output.contains(#"{"name":"fig"}"#))
+            // And a device whose server stops goes on at the other, with the write that it had not sent
+            var configuration = SyncClient.Configuration(url: servers[0].url, namespace: "default", storage: .directory(folder.path))
+            let device = try SyncClient(configuration)
+            try await device.start()
+            try await device.waitUntilLive()
+            #expect(await servers.removeFirst().stop() == .exited(0))
+            let articles = device.collection("articles", of: Article.self)
+            _ = try await articles.setValue(Article(name: "pear"), forKey: "2")
+            await device.stop()
+            configuration.url = servers[0].url
+            let moved = try SyncClient(configuration)
+            try await moved.start()
+            try await moved.waitUntilDrained()
+            #expect(try await freshet("get", "--server", servers[0].url, "articles/2").output == #"{"name":"pear"}"#)
+            await moved.stop()
+        } catch {
+            for server in servers { await server.kill() }
+            throw error
+        }
+        for server in servers { #expect(await server.stop() == .exited(0)) }
+        cluster.giveBack(name)
+    }
+
+    private struct Article: Codable, Sendable { var name: String }
 
     @Test("Commands that look at a store change nothing, and say what is missing")
     func looks() async throws {
