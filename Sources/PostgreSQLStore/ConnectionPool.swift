@@ -39,11 +39,18 @@ final class ConnectionSlots: Sendable {
 
     private let places: [Slot]
     private let next = Atomic(0)
+    /// How many callers have a place, or wait for one.
+    private let callers = Atomic(0)
+
+    /// How many places are used now.
+    var inUse: Int { min(callers.load(ordering: .relaxed), places.count) }
 
     init(_ count: Int) { places = (0..<max(count, 1)).map { _ in Slot() } }
 
     /// Lends a place that is free, or waits for one, each in turn, if none is.
     func withSlot<Result: Sendable>(_ body: (ConnectionSlot) throws -> Result) throws -> Result {
+        callers.add(1, ordering: .relaxed)
+        defer { callers.subtract(1, ordering: .relaxed) }
         for place in places {
             if let result = try place.slot.withLockIfAvailable({ try body($0) }) { return result }
         }
@@ -56,6 +63,9 @@ final class ConnectionSlots: Sendable {
 final class ConnectionPool: Sendable {
     private let database: StoreDatabase
     private let slots: ConnectionSlots
+
+    /// How many connections are used now.
+    var inUse: Int { slots.inUse }
 
     init(_ database: StoreDatabase, count: Int) {
         self.database = database

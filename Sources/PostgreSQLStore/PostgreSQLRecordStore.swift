@@ -112,6 +112,15 @@ package final class PostgreSQLRecordStore: RecordStore {
         } catch let error as PostgreSQLError { throw StoreError(error, label: label) }
     }
 
+    package func statistics() -> StoreStatistics? {
+        let (writing, reading) = (writers.inUse, readers.inUse)
+        // A database that does not answer is seen by the failures.
+        let age = try? read { try $0.run(.oldestTransaction, by: .patient).optionalInt64(0, 0) }
+        let (opened, failures) = database.connectionCounts
+        return StoreStatistics(
+            writing: writing, reading: reading, opened: opened, failures: failures, oldestTransaction: age.map { Int($0) })
+    }
+
     /// Runs the closure with a connection that no other thread uses meanwhile.
     func read<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws(StoreError) -> Result {
         do { return try readers.withConnection(body) } catch { throw StoreError.from(error, label: label) }

@@ -60,6 +60,15 @@ extension Statement {
     /// the connection to another one next.
     static let notify = Statement("notify", "SELECT pg_notify('freshet', $1::text), set_config('synchronous_commit', 'off', true)")
 
+    /// The age in seconds of the oldest transaction that has a snapshot, apart from this one. Those of other roles are seen by members of
+    /// `pg_read_all_stats` alone.
+    static let oldestTransaction = Statement(
+        "oldest_transaction",
+        """
+        SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::bigint
+        FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+        """)
+
     /// The number of the process that runs the statement.
     static let backend = Statement("backend", "SELECT pg_backend_pid()")
 

@@ -21,6 +21,11 @@ final class StoreDatabase: Sendable {
     }
 
     private let outage = Mutex<Outage?>(nil)
+    private let opened = Atomic(0)
+    private let failures = Atomic(0)
+
+    /// How many connections were opened to the store, and how many could not be, for the metrics.
+    var connectionCounts: (opened: Int, failures: Int) { (opened.load(ordering: .relaxed), failures.load(ordering: .relaxed)) }
     private static let outagePause = Duration.seconds(1)
 
     /// How long one exchange with the server may take.
@@ -64,11 +69,13 @@ final class StoreDatabase: Sendable {
         do {
             let (connection, place) = try connect()
             _ = try enter(connection, place)
+            opened.add(1, ordering: .relaxed)
             return (connection, place)
         } catch let error as PostgreSQLError
             where [.unreachable, .timedOut, .tooManyConnections, .lockTimeout].contains(error.category)
         {
             outage.withLock { $0 = Outage(error: error, end: Deadline(after: Self.outagePause)) }
+            failures.add(1, ordering: .relaxed)
             throw error
         }
     }

@@ -19,8 +19,21 @@ package struct SharedStore: Sendable {
 ///
 /// Thread-safe. Calls and events perform their actions without a lock.
 final class StoreFollower: Sendable {
+    /// For the metrics.
+    struct Statistics: Sendable {
+        var isConnected = false
+        /// The namespaces whose commits wait to be announced.
+        var waiting = 0
+        var sent = 0
+        /// Messages of all servers, those of this one included.
+        var received = 0
+        var reconciliations = 0
+        var failedReconciliations = 0
+    }
+
     private struct State {
         var follower: HeadFollower
+        var counts = Statistics()
         var isStopped = false
         /// Counts the connections: what a former one delivers late has no effect.
         var connections = 0
@@ -59,6 +72,14 @@ final class StoreFollower: Sendable {
     /// Whether the server receives messages of others, as far as it knows.
     var isConnected: Bool { state.withLock { $0.follower.isConnected } }
 
+    var statistics: Statistics {
+        state.withLock { state in
+            var statistics = state.counts
+            (statistics.isConnected, statistics.waiting) = (state.follower.isConnected, state.follower.waitingCount)
+            return statistics
+        }
+    }
+
     /// The problem of all readers while the server has not seen the store for a while; `nil` if there is none.
     var contactProblem: Problem? {
         let now = now()
@@ -88,7 +109,10 @@ final class StoreFollower: Sendable {
 
     private func handle(_ event: HeadFollower.Event) {
         let now = now()
-        let actions = state.withLock { $0.isStopped ? [] : $0.follower.handle(event, now: now) }
+        let actions = state.withLock { state in
+            state.counts.note(event)
+            return state.isStopped ? [] : state.follower.handle(event, now: now)
+        }
         for action in actions {
             switch action {
             case .connect: connect()
@@ -125,6 +149,18 @@ final class StoreFollower: Sendable {
             guard !rest.isEmpty else { return handle(.reconciled(isComplete: true)) }
             handle(.readStore)
             reconcile(rest)
+        }
+    }
+}
+
+extension StoreFollower.Statistics {
+    fileprivate mutating func note(_ event: HeadFollower.Event) {
+        switch event {
+        case .sent: sent += 1
+        case .received: received += 1
+        case .reconciled(let isComplete):
+            (reconciliations, failedReconciliations) = (reconciliations + 1, failedReconciliations + (isComplete ? 0 : 1))
+        case .established, .lost, .committed, .changedAccess, .readStore, .tick: break
         }
     }
 }

@@ -41,6 +41,8 @@ final class ClosableStore: RecordStore {
 
     func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { try open().counts(of: namespace) }
 
+    func statistics() -> StoreStatistics? { (try? open())?.statistics() }
+
     func totals() throws(StoreError) -> StoreTotals { try open().totals() }
 
     func record(

@@ -23,6 +23,8 @@ extension ServerCore {
         }
         addFeed(to: &text)
         addStore(to: &text)
+        if let statistics = store.statistics() { add(statistics, to: &text) }
+        if let follower { add(follower.statistics, to: &text) }
         if let access { add(access, to: &text) }
         addAudit(to: &text)
         // Counts that the store cannot supply are left out: the other counts are wanted all the more then.
@@ -113,6 +115,27 @@ extension ServerCore {
         text.gauge("freshet_store_outcome_bytes", "Bytes of these outcomes.", totals.counts.outcomeBytes)
     }
 
+    private func add(_ statistics: StoreStatistics, to text: inout MetricsText) {
+        text.gauge("freshet_store_write_connections_in_use", "Connections that transactions use.", statistics.writing)
+        text.gauge("freshet_store_read_connections_in_use", "Connections that reads use.", statistics.reading)
+        text.counter("freshet_store_connections_opened_total", "Connections that were opened.", statistics.opened)
+        text.counter("freshet_store_connection_failures_total", "Connections that could not be opened.", statistics.failures)
+        guard let age = statistics.oldestTransaction else { return }
+        text.gauge(
+            "freshet_store_oldest_transaction_seconds",
+            "Age of the oldest transaction with a snapshot: until it ends, replaced rows cannot be removed.", age)
+    }
+
+    private func add(_ statistics: StoreFollower.Statistics, to text: inout MetricsText) {
+        text.gauge(
+            "freshet_announcements_connected", "Whether commits of other servers are announced, 0 or 1.", statistics.isConnected ? 1 : 0)
+        text.gauge("freshet_announcements_waiting", "Namespaces whose commits wait to be announced.", statistics.waiting)
+        text.counter("freshet_announcements_sent_total", "Messages to the other servers.", statistics.sent)
+        text.counter("freshet_announcements_received_total", "Messages of all servers, those of this one included.", statistics.received)
+        text.counter("freshet_reconciliations_total", "Comparisons of all feeds with the store.", statistics.reconciliations)
+        text.counter("freshet_reconciliations_failed_total", "Those that could not read the store.", statistics.failedReconciliations)
+    }
+
     private func addStore(to text: inout MetricsText) {
         text.counter("freshet_commits_total", "Transactions that changed something.", metrics.commits.value)
         text.counter("freshet_commits_failed_total", "Transactions that failed.", metrics.failedCommits.value)
@@ -120,6 +143,7 @@ extension ServerCore {
         text.histogram("freshet_commit_changes", "Changes in one transaction.", metrics.groupSizes)
         text.histogram("freshet_write_seconds", "Seconds from a write's request to its answer.", metrics.writeSeconds)
         text.gauge("freshet_writes_waiting", "Submissions that wait for the disk.", committer.waiting)
+        text.gauge("freshet_write_lanes_busy", "Lanes in which a transaction runs, or is about to.", committer.busyLanes)
         text.gauge("freshet_reads_waiting", "Reads that wait for a thread.", reads.depth + lookups.depth)
         text.counter("freshet_reads_refused_total", "Scans refused since too many waited.", metrics.refusedReads.value)
         text.counter("freshet_forgotten_total", "Deletes and invalidations forgotten.", metrics.forgotten.value)

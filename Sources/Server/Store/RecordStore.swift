@@ -31,6 +31,9 @@ package protocol RecordStore: Sendable {
     /// The counts of a namespace. O(1), as ``state(of:)``.
     func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts>
 
+    /// How the store is doing; `nil` for one that is in this process. May block.
+    func statistics() -> StoreStatistics?
+
     /// The totals of the store. O(namespaces).
     func totals() throws(StoreError) -> StoreTotals
 
@@ -125,6 +128,9 @@ extension RecordStore {
 
     /// The store is in this process.
     package var answersAtOnce: Bool { true }
+
+    /// The store is in this process.
+    package func statistics() -> StoreStatistics? { nil }
 
     /// One writer.
     package var lanes: Int { 1 }

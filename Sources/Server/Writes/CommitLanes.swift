@@ -53,6 +53,9 @@ package struct CommitLanes<Element> {
     /// The number of elements that wait.
     package var count: Int { lanes.reduce(exclusive.count) { $0 + $1.queue.count } }
 
+    /// The number of lanes that have work.
+    package var busyCount: Int { lanes.count { $0.isActive } }
+
     /// Whether no lane is active; then nothing waits.
     package var isIdle: Bool { lanes.allSatisfy { !$0.isActive } }
 

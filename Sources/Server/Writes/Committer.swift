@@ -110,6 +110,9 @@ package final class Committer: Sendable {
     /// The number of submissions that wait, for the metrics.
     package var waiting: Int { state.withLock { $0.lanes.count } }
 
+    /// The number of lanes that have a group, for the metrics.
+    package var busyLanes: Int { state.withLock { $0.lanes.busyCount } }
+
     private func start(_ lane: Int) {
         switch writers[lane] {
         // A closure that has nothing but `self` needs no allocation for it, one in each `PUT` (`scripts/check-counts`).

@@ -42,6 +42,10 @@ import Testing
             let page = try await woken.message(ChangePage.self)
             #expect(page.cursor == receipt.cursor)
             #expect(page.changes.map { $0.revision } == [receipt.revision].compactMap { $0 })
+            // And the metrics say how the other servers and the store are reached
+            let metrics = try await servers[0].request("GET", "/metrics").text
+            #expect(metrics.contains("\nfreshet_announcements_connected ") && metrics.contains("\nfreshet_write_lanes_busy 0\n"))
+            #expect(metrics.contains("\nfreshet_store_oldest_transaction_seconds ") == (kind == .postgreSQL))
         }
     }
 

@@ -18,6 +18,7 @@ extension ForwardingStore {
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try reads.state(of: namespace) }
     func states(of namespaces: [Namespace]) throws(StoreError) -> [NamespaceState] { try reads.states(of: namespaces) }
     func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { try reads.counts(of: namespace) }
+    func statistics() -> StoreStatistics? { reads.statistics() }
     func totals() throws(StoreError) -> StoreTotals { try reads.totals() }
     func record(
         _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
