@@ -88,7 +88,7 @@ struct StoreCommandTests {
         cluster.giveBack(name)
     }
 
-    @Test("The five commands lead from nothing to a client that reads at one server what was written at another")
+    @Test("The five commands lead from nothing to a client that reads at one server the write of another")
     func fiveCommands() async throws {
         // Given the lines of the page's first block, of which the first makes the database
         let page = try Project.text(of: "docs/operating/several-servers.md")
