@@ -13,6 +13,8 @@ from client import Connection
 from rows import row
 from server import Server
 
+# The fewest handshakes a second that are a flood, on a machine that does nothing else.
+RATE = 1_000
 # The most milliseconds that the flood may delay a change on its way to a waiter.
 WAIT = 50
 SECONDS = 8
@@ -89,7 +91,7 @@ def handshakes(scene):
         # The server of the scene and its client rest meanwhile as they can: their load is small.
         waits = delays(server.ports[0], follower, 1_000_000, SECONDS - 1)
         total = sum(int(re.search(r"(\d+) connections in \d+ real seconds", flood.communicate()[0])[1]) for flood in floods)
-        scene.state("handshakes a second", total / SECONDS)
+        scene.state("handshakes a second", total / SECONDS, least=RATE, timed=True)
         scene.state("processor time for one", 1e6 * (server.processor_seconds() - processor) / max(1, total), unit="µs")
         scene.state("changes", len(waits))
         scene.state("delay of a waiter without them", quiet[len(quiet) * 99 // 100], unit="ms, 99th percentile")

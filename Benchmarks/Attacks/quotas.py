@@ -88,7 +88,8 @@ def quotas(scene):
             flooded = p99(delays(connection, SECONDS - 0.5))
             attacker.join()
             scene.state(f"{name}: answered", answers[0])
-            scene.state("refused", answers[1])
+            # A flood that is never refused was none, and its figures would show nothing.
+            scene.state("refused", answers[1], least=1)
             scene.state("p99 of another's writes without it", quiet, unit="ms")
             scene.state("with it", flooded, most=round(FACTOR * quiet, 1), unit="ms", timed=True)
         scene.state("server", "runs" if server.runs() else "ended", is_any=("runs",))

@@ -62,16 +62,13 @@ class Scene:
             raise RuntimeError(f"{method} {path} got {answer.status or answer.error}: {answer.body[:200]!r}")
         return answer
 
-    def state(self, name, value, most=None, is_any=None, unit="", timed=False):
-        """States a figure, with its bound: at most `most`, or one of `is_any`. Time is measured again where it is beyond its bound, and has
-        none where the scene is not timed."""
+    def state(self, name, value, most=None, is_any=None, unit="", timed=False, least=None):
+        """States a figure, with its bounds: at least `least`, at most `most`, or one of `is_any`. Time is measured again where it is beyond
+        its bound, and has none where the scene is not timed."""
         if timed and not self.timed:
-            most = is_any = None
-        if most is not None:
-            holds = value <= most
-        else:
-            holds = is_any is None or value in is_any
-        self.figures.append((name, value, most, is_any, unit, timed, holds))
+            most = is_any = least = None
+        holds = (least is None or value >= least) and (most is None or value <= most) and (is_any is None or value in is_any)
+        self.figures.append((name, value, most, is_any, unit, timed, holds, least))
 
     def state_answer(self, answer, *statuses, sent=None):
         """States the status of an answer, and how much was sent and came back for it."""
@@ -107,11 +104,13 @@ class Scene:
 
 
 def text_of(figure):
-    name, value, most, is_any, unit, _, holds = figure
+    name, value, most, is_any, unit, _, holds, least = figure
     shown = f"{value:,.0f}" if isinstance(value, (int, float)) and name != "status" else str(value)
     if isinstance(value, float) and value < 10:
         shown = f"{value:.1f}"
     text = f"{name} {shown}" + (f" {unit}" if unit else "")
+    if least is not None:
+        text += f" (at least {least:,})"
     if most is not None:
         text += f" (at most {most:,})"
     elif is_any is not None and not holds:
