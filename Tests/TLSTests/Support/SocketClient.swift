@@ -6,8 +6,8 @@ final class SocketClient {
     let client: MemoryClient
     private let descriptor: Int32
 
-    init(port: Int, trusting authority: String) throws {
-        client = try MemoryClient(trusting: authority)
+    init(port: Int, trusting authority: String, _ options: MemoryClient.Options = .init()) throws {
+        client = try MemoryClient(trusting: authority, options)
         guard let descriptor = Sockets.connect(port: UInt16(port)) else { throw MemoryClient.SetupFailure() }
         self.descriptor = descriptor
     }
@@ -31,6 +31,21 @@ final class SocketClient {
     func stall() -> Bool {
         let hello = client.receive()
         return Sockets.write(descriptor, hello.dropLast()) && Sockets.read(descriptor).isEmpty
+    }
+
+    /// Sends bytes that are encrypted already.
+    func sendRaw(_ bytes: some Collection<UInt8>) { Sockets.write(descriptor, bytes) }
+
+    /// Ends the sending side of the socket, as TCP does, without a notice of TLS.
+    func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Receives until the server closes, and returns the decrypted text.
+    func readToEnd() -> String {
+        while true {
+            let input = Sockets.read(descriptor)
+            guard !input.isEmpty else { return String(decoding: client.received, as: UTF8.self) }
+            _ = client.receive(input)
+        }
     }
 
     /// The status line of the answer to a `GET`; empty if the server closes.
