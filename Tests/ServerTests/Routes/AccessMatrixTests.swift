@@ -8,55 +8,6 @@ import Testing
 
 /// Every endpoint with every kind of credential. A new endpoint does not compile without its row.
 @Suite("Access to each endpoint", .overBothStores) struct AccessMatrixTests {
-    /// A request for an endpoint, within a collection of a namespace.
-    private struct Sample {
-        var target: String
-        var body: String?
-        var fields: [(String, String)] = []
-    }
-
-    /// - Parameter client: the name of numbered writes, which belongs to the first key that uses it.
-    private static func sample(
-        of endpoint: Endpoint, namespace: String = "shop", in collection: String = "articles", client: String = "c"
-    ) -> Sample {
-        let base = "/v1/\(namespace)"
-        let json = TestServer.json
-        return switch endpoint {
-        case .getRecord, .deleteRecord: Sample(target: "\(base)/records/\(collection)/1")
-        case .putRecord: Sample(target: "\(base)/records/\(collection)/1", body: "1", fields: json)
-        case .patchRecord:
-            Sample(target: "\(base)/records/\(collection)/1", body: "{}", fields: [("Content-Type", "application/merge-patch+json")])
-        case .listRecords: Sample(target: "\(base)/records/\(collection)")
-        case .read: Sample(target: "\(base)/reads", body: #"{"keys":[{"key":"\#(collection)/1"}]}"#, fields: json)
-        case .write:
-            Sample(
-                target: "\(base)/writes",
-                body: #"{"client":"\#(client)","writes":[{"number":1,"op":"put","key":"\#(collection)/1","value":1}]}"#,
-                fields: json)
-        case .invalidate: Sample(target: "\(base)/invalidations", body: #"{"collection":"\#(collection)"}"#, fields: json)
-        case .getClient: Sample(target: "\(base)/clients/\(client)")
-        case .getChanges: Sample(target: "\(base)/changes?since=now&wait=0&collection=\(collection)")
-        case .getNamespace, .deleteNamespace: Sample(target: base)
-        case .getRights: Sample(target: "\(base)/rights")
-        case .checkAccess: Sample(target: "\(base)/access")
-        case .makeTicket: Sample(target: "\(base)/tickets", body: "{}", fields: json)
-        case .getServer: Sample(target: "/v1")
-        case .listKeys: Sample(target: "/admin/keys")
-        case .makeKey: Sample(target: "/admin/keys", body: #"{"name":"n","admin":true}"#, fields: json)
-        case .getKey, .revokeKey: Sample(target: "/admin/keys/aaaaaaaaaa")
-        case .changeKey: Sample(target: "/admin/keys/aaaaaaaaaa", body: #"{"disabled":true}"#, fields: json)
-        case .rotateKey: Sample(target: "/admin/keys/aaaaaaaaaa/rotate", body: "{}", fields: json)
-        case .listRevocations: Sample(target: "/admin/revocations")
-        case .makeRevocation: Sample(target: "/admin/revocations", body: #"{"jti":"t"}"#, fields: json)
-        case .reload: Sample(target: "/admin/reload", body: "", fields: json)
-        case .listDenials: Sample(target: "/admin/denials")
-        case .getHealth: Sample(target: "/healthz")
-        case .getReadiness: Sample(target: "/readyz")
-        case .getMetrics: Sample(target: "/metrics")
-        case .getOpenAPI: Sample(target: "/openapi.json")
-        }
-    }
-
     private static let isPublic: Set<Endpoint> = [.getHealth, .getOpenAPI]
     private static let isForAdministrators: Set<Endpoint> = [
         .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations, .makeRevocation, .listDenials, .reload,
@@ -68,7 +19,9 @@ import Testing
     private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","invalidate","create","drop","inspect"]}]"#
     private static let part = #"[{"ns":"shop","in":["articles"],"may":["read","write","invalidate"]}]"#
 
-    private func status(_ server: AccessServer, _ endpoint: Endpoint, _ sample: Sample, _ key: (String, String)?) async throws -> Int {
+    private func status(
+        _ server: AccessServer, _ endpoint: Endpoint, _ sample: EndpointSample, _ key: (String, String)?
+    ) async throws -> Int {
         let reply = try await server.request(endpoint.method.rawValue, sample.target, key, sample.fields, sample.body)
         if reply.status == 401 || reply.status == 403 { #expect(reply.cursor == nil, "\(endpoint) states its position") }
         if reply.status == 401 { #expect(reply["WWW-Authenticate"]?.hasPrefix(#"Bearer realm="freshet""#) == true, "\(endpoint)") }
@@ -89,7 +42,7 @@ import Testing
                 ("Authorization", "Bearer \(unknown)"), ("Authorization", disabled.field.1 + "0"), disabled.field, expired.field,
             ]
             for credential in credentials {
-                let found = try await status(server, endpoint, Self.sample(of: endpoint), credential)
+                let found = try await status(server, endpoint, EndpointSample(of: endpoint), credential)
                 #expect(Self.isPublic.contains(endpoint) ? found == 200 : found == 401, "\(endpoint) with \(credential?.1 ?? "nothing")")
             }
         }
@@ -104,7 +57,7 @@ import Testing
             let changes: [[String: String?]] = [["exp": "\(past)"], ["aud": #""other""#], ["iss": #""other""#], ["sub": nil]]
             for change in changes {
                 let field = tokens.field(.hs256, rights.merging(change) { $1 })
-                let found = try await status(tokens.server, endpoint, Self.sample(of: endpoint), field)
+                let found = try await status(tokens.server, endpoint, EndpointSample(of: endpoint), field)
                 #expect(Self.isPublic.contains(endpoint) ? found == 200 : found == 401, "\(endpoint) with \(change)")
             }
         }
@@ -120,8 +73,8 @@ import Testing
             _ = try await server.request("PUT", "/v1/shop/records/articles/1", everything, TestServer.json, "1")
             let part = tokens.field(.hs256, ["freshet": Self.part, "freshet_role": nil, "sub": #""u8""#])
             // When
-            let inside = try await status(server, endpoint, Self.sample(of: endpoint), part)
-            let elsewhere = try await status(server, endpoint, Self.sample(of: endpoint, namespace: "other"), everything)
+            let inside = try await status(server, endpoint, EndpointSample(of: endpoint), part)
+            let elsewhere = try await status(server, endpoint, EndpointSample(of: endpoint, namespace: "other"), everything)
             // Then
             let isAdministrative = Self.isForAdministrators.contains(endpoint)
             #expect((inside == 403) == (isAdministrative || Self.concernsNamespace.contains(endpoint)))
@@ -139,19 +92,19 @@ import Testing
             let part = try server.key(Self.part).field
             let administrator = try server.key(Self.all, isAdmin: true).field
             // When and then
-            let inside = Self.sample(of: endpoint)
-            let byAll = Self.sample(of: endpoint, client: "all")
-            let byAdministrator = Self.sample(of: endpoint, client: "administrator")
+            let inside = EndpointSample(of: endpoint)
+            let byAll = EndpointSample(of: endpoint, client: "all")
+            let byAdministrator = EndpointSample(of: endpoint, client: "administrator")
             let isAdministrative = Self.isForAdministrators.contains(endpoint)
             #expect(
                 (try await status(server, endpoint, inside, part) == 403) == (isAdministrative || Self.concernsNamespace.contains(endpoint))
             )
             #expect((try await status(server, endpoint, byAll, everything) == 403) == isAdministrative)
             #expect(try await status(server, endpoint, byAdministrator, administrator) != 403)
-            let elsewhere = try await status(server, endpoint, Self.sample(of: endpoint, namespace: "other"), everything)
+            let elsewhere = try await status(server, endpoint, EndpointSample(of: endpoint, namespace: "other"), everything)
             let isOpen = Self.isPublic.contains(endpoint) || Self.isForEverySession.contains(endpoint)
             #expect((elsewhere == 403) == !isOpen, "\(endpoint) in another namespace")
-            let outside = try await status(server, endpoint, Self.sample(of: endpoint, in: "orders"), part)
+            let outside = try await status(server, endpoint, EndpointSample(of: endpoint, in: "orders"), part)
             // Batches, reads and the client's number are decided by the namespace here, and record by record within.
             let isDecidedWithin: Set<Endpoint> = [.read, .write, .getClient, .makeTicket]
             #expect((outside == 403) == (!isOpen && !isDecidedWithin.contains(endpoint)), "\(endpoint) outside of the range")
@@ -159,7 +112,7 @@ import Testing
     }
 
     /// Sends a sample over the admin socket.
-    private func operate(_ server: AccessServer, _ path: String, _ endpoint: Endpoint, _ sample: Sample) async throws -> Reply {
+    private func operate(_ server: AccessServer, _ path: String, _ endpoint: Endpoint, _ sample: EndpointSample) async throws -> Reply {
         let (method, target, fields, body) = (endpoint.method.rawValue, sample.target, sample.fields, sample.body.map { Array($0.utf8) })
         return try await server.test.thread(socket: path) { try $0.request(method, target, fields, body: body) }
     }
@@ -173,9 +126,9 @@ import Testing
         try await AccessServer.with({ $0.adminSocket = path }) { (server: AccessServer) async throws in
             // Given
             let administrator = try server.key(Self.all, isAdmin: true).field
-            #expect(try await operate(server, path, .putRecord, Self.sample(of: .putRecord)).status == 201)
+            #expect(try await operate(server, path, .putRecord, EndpointSample(of: .putRecord)).status == 201)
             // When
-            let sample = Self.sample(of: endpoint)
+            let sample = EndpointSample(of: endpoint)
             let operated = try await operate(server, path, endpoint, sample)
             let elsewhere = try await server.request(endpoint.method.rawValue, sample.target, administrator, sample.fields, sample.body)
             let anonymous = try await server.request(endpoint.method.rawValue, sample.target, nil, sample.fields, sample.body)

@@ -23,10 +23,13 @@ struct TestServer: Sendable {
     }
 
     /// A server over an open store.
-    init(sharing store: SharedStore, _ configuration: RecordServerConfiguration = RecordServerConfiguration()) throws {
+    init(
+        sharing store: SharedStore, _ configuration: RecordServerConfiguration = RecordServerConfiguration(),
+        environment: ServerEnvironment = .system
+    ) throws {
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        server = RecordServer(configuration, sharing: store, logger: quiet)
+        server = RecordServer(configuration, sharing: store, environment: environment, logger: quiet)
         port = try server.start().port
     }
 
