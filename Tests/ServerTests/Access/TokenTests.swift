@@ -132,6 +132,49 @@ import Testing
         }
     }
 
+    @Test(
+        "Of polls that wait together each ends with its own token, whatever the wall clock did meanwhile",
+        arguments: [0, 400, -400] as [Int64])
+    func expiryInABatch(shift: Int64) async throws {
+        try await TokenServer.with(Self.fixed()) { (server: TokenServer) async throws in
+            // Given three tokens with equal rights, of which one has a second left, one has two, and one has ten minutes
+            let test = server.server.test
+            let core = try #require(test.server.core)
+            let namespace = try Namespace("shop")
+            let operate = try server.server.key(TokenServer.everything).field
+            _ = try await server.status(operate, "PUT", "articles/1")
+            let seconds = server.clock.wall / 1_000
+            let tokens = ([1, 2, 600] as [Int64]).map { server.field(.es256, ["exp": "\(seconds + $0)"], id: "ES256") }
+            for token in tokens { #expect(try await server.status(token, "GET", "articles/1") == 200) }
+            let cursor = try #require(try await server.server.request("GET", "/v1/shop/records/articles", tokens[2]).cursor)
+            // And the wall clock is set, which ends a token earlier and never later
+            server.clock.set(wallForwardBy: shift)
+            let lead = max(shift, 0)
+            // When each polls with the same target
+            let target = "/v1/shop/changes?since=\(cursor)&wait=60"
+            async let first = server.server.pollTwice(target, tokens[0])
+            async let second = server.server.pollTwice(target, tokens[1])
+            async let third = server.server.pollTwice(target, tokens[2])
+            try await test.waitUntil(waiting: 3, in: "shop", operate)
+            func waiting(after milliseconds: Int64) -> Int {
+                server.clock.advance(milliseconds)
+                core.feeds.expire(now: core.now())
+                return core.feeds.waiting(in: namespace)
+            }
+            // Then none ends before its token, and each within the width of a bucket after it
+            let width = WaiterTable<FeedReader>.bucketWidth
+            #expect(waiting(after: 999 - lead) == 3)
+            #expect(waiting(after: 1 + width) == 2)
+            #expect(try await first == [204, 401])
+            #expect(waiting(after: 999 - width) == 2)
+            #expect(waiting(after: 1 + width) == 1)
+            #expect(try await second == [204, 401])
+            // And a change reaches the one that is left
+            #expect(try await server.status(operate, "PUT", "articles/1") == 200)
+            #expect(try await third == [200, 200])
+        }
+    }
+
     @Test("Another policy ends the waits of tokens, and a token has the rights of its role by it")
     func reload() async throws {
         try await TokenServer.with(Self.fixed()) { (server: TokenServer) async throws in
