@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// A change as a reader of the ranges may see it: what is common to its scope and each of them. Two ranges have no records in
+    /// A change as a reader of the ranges may see it: the parts that its scope and each of them share. Two ranges have no records in
     /// common, or one is within the other.
     private static func cut(_ change: Change, to ranges: [KeyRange]) -> [Change] {
         let scope = change.scope
