@@ -99,7 +99,7 @@ import Testing
             let calls = calls
             let store = ObservedStore(base, answersAtOnce: answersAtOnce, onCall: { _ in calls.note() })
             let keys = try KeySet([TokenSigner.hs256.verificationKey()])
-            // A clock that stands still: no timer of the server reads the store meanwhile.
+            // A clock that stands still: no interval of the server ends meanwhile.
             let clock = TestClock()
             let test = try TestServer(
                 sharing: SharedStore(store), TokenServer.configuration(.fixed(keys)), environment: clock.environment)
@@ -121,6 +121,14 @@ import Testing
             return try await calls.during {
                 try await server.request(endpoint.method.rawValue, sample.target, field, sample.fields, sample.body)
             }
+        }
+
+        /// As ``send(_:_:_:)``, for a request that is denied. The server's own work, such as the days on which keys were used, may call the
+        /// store meanwhile; a request that reaches the store does so each time.
+        mutating func sendDenied(_ endpoint: Endpoint, _ id: String, _ field: (String, String)) async throws -> (reply: Reply, calls: Int) {
+            var found = try await send(endpoint, id, field)
+            for _ in 1...4 where found.calls > 0 { found = try await send(endpoint, id, field) }
+            return found
         }
 
         /// The last revision of the namespace.
@@ -154,7 +162,8 @@ import Testing
             // An earlier request may have deleted the record.
             if isAllowed { try await fixture.seed(id) }
             let head = try fixture.head()
-            let (reply, called) = try await fixture.send(endpoint, id, field)
+            let (reply, called) =
+                isAllowed ? try await fixture.send(endpoint, id, field) : try await fixture.sendDenied(endpoint, id, field)
             let place: Comment = "\(endpoint) of \(id) by a credential that may \(verb.rawValue): \(reply.text)"
             let allowed = endpoint == .makeTicket ? 201 : 200
             #expect(reply.status == (isAllowed ? allowed : 403), place)
@@ -203,7 +212,7 @@ import Testing
             for holder in holders {
                 for field in [holder.key.field, holder.token] {
                     for (id, _) in Self.ids(of: rule) {
-                        let (reply, called) = try await fixture.send(endpoint, id, field)
+                        let (reply, called) = try await fixture.sendDenied(endpoint, id, field)
                         let isOpen = if case .open = rule { true } else { false }
                         #expect(reply.status == (isOpen ? 200 : 401), "\(endpoint) of \(id) by what could \(holder.verb)")
                         #expect(called == 0 && reply.cursor == nil)
