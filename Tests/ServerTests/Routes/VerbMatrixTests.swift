@@ -200,7 +200,7 @@ import Testing
             // And the store is counted
             let rule = Self.rule(of: endpoint)
             let isAllowedToAny = Verb.allCases.contains { Self.isAllowed(rule, $0, isInside: true) }
-            #expect((calls > 0) == (isAllowedToAny && !Self.usesNoStore.contains(endpoint)))
+            if isAllowedToAny, !Self.usesNoStore.contains(endpoint) { #expect(calls > 0) }
             // When the keys are deleted and the tokens are revoked
             for holder in holders {
                 #expect(try await tokens.server.request("DELETE", "/admin/keys/\(holder.key.stored.id)", fixture.operate).status == 200)
