@@ -31,11 +31,10 @@ final class HeldNamespaces: Sendable {
 
     /// Of these namespaces some are held, and the locks of the others were granted.
     func note(_ namespaces: [Namespace], held: Set<Namespace>) {
-        let isKnown = ends.withLock { ends in
+        ends.withLock { ends in
             if !ends.isEmpty { for namespace in namespaces where !held.contains(namespace) { ends[namespace] = nil } }
-            return held.isEmpty
         }
-        if !isKnown { note(held) }
+        if !held.isEmpty { note(held) }
     }
 }
 #endif

@@ -21,12 +21,12 @@ final class StoreDatabase: Sendable {
     }
 
     private let outage = Mutex<Outage?>(nil)
+    private static let outagePause = Duration.seconds(1)
     private let opened = Atomic(0)
     private let failures = Atomic(0)
 
     /// How many connections were opened to the store, and how many could not be, for the metrics.
     var connectionCounts: (opened: Int, failures: Int) { (opened.load(ordering: .relaxed), failures.load(ordering: .relaxed)) }
-    private static let outagePause = Duration.seconds(1)
 
     /// How long one exchange with the server may take.
     static let patience = Duration.seconds(10)

@@ -44,13 +44,6 @@ struct ConnectionEndTests {
             port = try server.start().port
         }
 
-        /// Runs blocking work on a separate thread.
-        func thread<Result: Sendable>(_ body: @escaping @Sendable (Fixture) throws -> Result) async throws -> Result {
-            try await withCheckedThrowingContinuation { continuation in
-                Sockets.thread { continuation.resume(with: Swift.Result { try body(self) }) }
-            }
-        }
-
         /// A client that has had an answer.
         func client(_ version: Int32) throws -> SocketClient {
             let client = try SocketClient(port: port, trusting: authority.certificate, .init(versions: version...version))
@@ -66,7 +59,7 @@ struct ConnectionEndTests {
         arguments: [TLS1_2_VERSION, TLS1_3_VERSION], [true, false])
     func halfClosed(version: Int32, sendsNotice: Bool) async throws {
         let fixture = try await Fixture()
-        let (ended, isClosed, isAnswered, other) = try await fixture.thread { fixture in
+        let (ended, isClosed, isAnswered, other) = try await Sockets.onThread {
             // Given two clients whose requests wait
             let clients = try [fixture.client(version), fixture.client(version)]
             for (number, client) in clients.enumerated() {
@@ -101,7 +94,7 @@ struct ConnectionEndTests {
         "A request that was cut short is not handled, wherever its bytes end", arguments: [TLS1_2_VERSION, TLS1_3_VERSION], Cut.allCases)
     func truncated(version: Int32, cut: Cut) async throws {
         let fixture = try await Fixture()
-        let text = try await fixture.thread { fixture in
+        let text = try await Sockets.onThread {
             // Given a request whose body comes in two records
             let client = try fixture.client(version)
             let before = client.client.received.count

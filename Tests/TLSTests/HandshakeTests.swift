@@ -33,13 +33,6 @@ struct HandshakeTests {
             port = try server.start().port
         }
 
-        /// Runs blocking work on a separate thread.
-        func thread<Result: Sendable>(_ body: @escaping @Sendable (Fixture) throws -> Result) async throws -> Result {
-            try await withCheckedThrowingContinuation { continuation in
-                Sockets.thread { continuation.resume(with: Swift.Result { try body(self) }) }
-            }
-        }
-
         func client() throws -> SocketClient { try SocketClient(port: port, trusting: authority.certificate) }
     }
 
@@ -48,7 +41,7 @@ struct HandshakeTests {
         DescriptorLimit.raise()
         let fixture = try await Fixture()
         let second = try await fixture.authority.issue("second")
-        let lost = try await fixture.thread { fixture in
+        let lost = try await Sockets.onThread {
             let clients = try (0..<1_000).map { _ in try fixture.client() }
             var lost = clients.count { !$0.connect() || $0.get("/ok") != "HTTP/1.1 200 OK" }
             // When the certificate is exchanged
@@ -75,7 +68,7 @@ struct HandshakeTests {
                 if !isProxy { limits.trustedProxies = [] }
             }
             // When an address begins eight
-            let results = try await fixture.thread { fixture in try (0..<8).map { _ in try fixture.client().connect() } }
+            let results = try await Sockets.onThread { try (0..<8).map { _ in try fixture.client().connect() } }
             // Then those beyond the rate are closed at their first bytes
             #expect(results == [true, true, true, true, true, isProxy, isProxy, isProxy])
             #expect(fixture.server.statistics().handshakesRefused == (isProxy ? 0 : 3))
@@ -85,7 +78,7 @@ struct HandshakeTests {
 
     @Test func aHandshakeThatStopsIsClosedByTheTimeOutOfAHead() async throws {
         let fixture = try await Fixture { $0.headerTimeout = .milliseconds(100) }
-        #expect(try await fixture.thread { try $0.client().stall() })
+        #expect(try await Sockets.onThread { try fixture.client().stall() })
         #expect(fixture.server.statistics().handshakes == 0)
         await fixture.server.drain()
     }

@@ -76,6 +76,13 @@ package enum Sockets {
         close(descriptor)
     }
 
+    /// The result of blocking work on a separate thread.
+    package static func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            thread { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
     /// Runs the closure on a separate thread, so that it does not block the cooperative pool.
     package static func thread(_ body: @escaping @Sendable () -> Void) {
         final class Box: Sendable {

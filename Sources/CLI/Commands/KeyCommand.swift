@@ -143,7 +143,7 @@ struct KeyList: AsyncParsableCommand {
     func run() async throws {
         let reply = try await options.operatorRemote().reply(.get, "/admin/keys")
         let now = ServerEnvironment.system.wallMilliseconds()
-        try KeyLines.show(reply.body, now: now, as: output) { lines throws(WireError) in try lines.keys(reply.body) }
+        try KeyLines.show(reply.body, now: now, as: output, by: KeyLines.keys)
     }
 }
 

@@ -69,7 +69,7 @@ struct Revoke: AsyncParsableCommand {
         let remote = try options.operatorRemote()
         guard !list else {
             let reply = try await remote.reply(.get, "/admin/revocations")
-            return try KeyLines.show(reply.body, as: output) { lines throws(WireError) in try lines.revocations(reply.body) }
+            return try KeyLines.show(reply.body, as: output, by: KeyLines.revocations)
         }
         var writer = JSONWriter()
         writer.beginObject()

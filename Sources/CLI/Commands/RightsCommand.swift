@@ -91,6 +91,6 @@ private struct RightsAnswer {
                 default: try reader.skip()
                 }
             }
-        } catch { throw CommandFailure(.software, "the server's answer cannot be read: \(error.description); is it a Freshet server?") }
+        } catch { throw CommandFailure(unreadable: error) }
     }
 }

@@ -156,15 +156,14 @@ struct KeyLines: Sendable {
 extension KeyLines {
     /// Prints the answer of a server as its JSON, or as lines.
     static func show(
-        _ json: [UInt8], now: Int64 = 0, as output: OutputOptions, _ lines: (KeyLines) throws(WireError) -> [String]
+        _ json: [UInt8], now: Int64 = 0, as output: OutputOptions, by lines: (KeyLines) -> ([UInt8]) throws(WireError) -> [String]
     ) throws(CommandFailure) {
         guard !output.json else { return StandardStream.output.printJSON(json) }
         do throws(WireError) {
-            for line in try lines(KeyLines(isTerminal: StandardStream.output.isTerminal, now: now)) {
-                StandardStream.output.printLine(line)
-            }
+            let shown = try lines(KeyLines(isTerminal: StandardStream.output.isTerminal, now: now))(json)
+            for line in shown { StandardStream.output.printLine(line) }
         } catch {
-            throw CommandFailure(.software, "the server's answer cannot be read: \(error.description); is it a Freshet server?")
+            throw CommandFailure(unreadable: error)
         }
     }
 }

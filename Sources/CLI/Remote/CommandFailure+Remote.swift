@@ -3,6 +3,11 @@ import FreshetTransport
 import FreshetWire
 
 extension CommandFailure {
+    /// The failure for a successful answer whose body is no message of the protocol.
+    init(unreadable error: WireError) {
+        self.init(.software, "the server's answer cannot be read: \(error.description); is it a Freshet server?")
+    }
+
     /// The failure for an unsuccessful answer.
     /// - Parameters:
     ///   - server: the server for people.

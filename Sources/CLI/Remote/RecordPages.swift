@@ -67,7 +67,7 @@ struct RecordPages: Sendable {
         do throws(WireError) {
             return try EncodedPage(json: reply.body)
         } catch {
-            throw CommandFailure(.software, "the server's answer cannot be read: \(error.description); is it a Freshet server?")
+            throw CommandFailure(unreadable: error)
         }
     }
 

@@ -135,7 +135,7 @@ extension WireMessage {
         do throws(WireError) {
             try self.init(json: reply.body)
         } catch {
-            throw CommandFailure(.software, "the server's answer cannot be read: \(error.description); is it a Freshet server?")
+            throw CommandFailure(unreadable: error)
         }
     }
 }

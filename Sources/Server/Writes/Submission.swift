@@ -103,10 +103,7 @@ package struct Submission: Sendable {
 
     /// Whether the work may use one of these namespaces.
     func uses(anyOf namespaces: Set<Namespace>) -> Bool {
-        var parts = TransactionScope.Parts()
-        add(to: &parts)
-        return parts.namespaces.contains(where: namespaces.contains) || parts.records.contains { namespaces.contains($0.namespace) }
-            || parts.clients.contains { namespaces.contains($0.namespace) }
+        TransactionScope(of: [self], valueLimit: 0, room: 0).namespaces.contains(where: namespaces.contains)
     }
 
     /// The lane in which a committer with so many performs the submission.

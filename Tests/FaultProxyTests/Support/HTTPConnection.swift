@@ -99,7 +99,5 @@ struct Reply: Sendable {
 
 /// Runs blocking work with a connection on a separate thread.
 func connected<Result: Sendable>(to port: Int, _ body: @escaping @Sendable (HTTPConnection) throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        Sockets.thread { continuation.resume(with: Swift.Result { try body(try HTTPConnection(port: port)) }) }
-    }
+    try await Sockets.onThread { try body(try HTTPConnection(port: port)) }
 }
