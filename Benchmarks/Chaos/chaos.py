@@ -19,11 +19,12 @@ import tempfile
 import threading
 import time
 
-from clients import Follower, Maker, Writer, ask, position
+from clients import Follower, Maker, Writer, ask
 from cluster import SETTINGS, Node, free_port
 from history import History
 from nemeses import Nemesis
 from proxy import Proxy
+from records import position
 
 # Seconds within which all is well again after the last fault: a hold of the feed, and five more.
 HEALING = 20
@@ -68,6 +69,8 @@ class System:
 
     def __init__(self, program, folder, history, endings, failover):
         self.program, self.history, self.failover, self.began = program, history, failover, time.monotonic()
+        # When the history was judged last.
+        self.rested = self.began
         self.proxy = Proxy()
         self.primary, self.standby = Node(folder, "alder"), Node(folder, "birch")
         for node in (self.primary, self.standby):
@@ -170,6 +173,9 @@ class System:
                 f"not all is well {HEALING} s after a fault: servers at {[table[1] for table in tables]}, "
                 f"followers at {[follower.cursor for follower in self.followers]}")
             wanted = next((table for table in tables if table[0] is not None), ({}, None))
+        if wanted[1] is not None:
+            self.history.judge(*wanted)
+        self.rested = time.monotonic()
         for writer in self.writers:
             writer.is_paused = False
         return wanted

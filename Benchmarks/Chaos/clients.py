@@ -6,6 +6,8 @@ import random
 import threading
 import time
 
+from records import Answer, Change, Page, position
+
 
 class Reply:
     def __init__(self, status, cursor, body, retry, tag):
@@ -30,12 +32,6 @@ def ask(port, method, path, body=None, timeout=8, fields=None):
         return None
     finally:
         connection.close()
-
-
-def position(cursor):
-    """The epoch and revision of a cursor, without its origin and turn."""
-    epoch, revision = cursor.split("-")[:2]
-    return epoch, int(revision.split(".")[0])
 
 
 class Client(threading.Thread):
@@ -100,9 +96,11 @@ class Writer(WritingClient):
         time.sleep(self.random.uniform(0, 0.02))
 
     def decide(self, key, mark, batch):
+        sent = self.history.begin(self.client, self.number, key)
         while not self.is_stopped:
             if self.epoch is None and not self.learn_epoch():
                 continue
+            self.history.send(sent, self.epoch)
             body = {"client": self.client, "epoch": self.epoch, "resume": True, "atomic": True, "writes": batch}
             reply = ask(self.server.port, "POST", "/v1/shop/writes", body)
             self.latest = reply and f"{reply.status} {reply.problem}"
@@ -111,7 +109,7 @@ class Writer(WritingClient):
                 self.roam()
                 self.pause(reply)
             elif reply.status == 200:
-                return self.record(key, mark, reply)
+                return self.record(key, mark, reply, sent)
             elif reply.problem == "epoch-changed":
                 self.epoch = None
             elif reply.status in (503, 507):
@@ -130,12 +128,12 @@ class Writer(WritingClient):
             self.pause(reply)
             return False
         self.epoch, _ = position(reply.cursor)
-        if self.history.saw_epoch(self.epoch):
-            print(f"     epoch {self.epoch}", flush=True)
+        self.history.saw(reply.cursor)
         return True
 
-    def record(self, key, mark, reply):
+    def record(self, key, mark, reply, sent):
         results = reply.body["results"]
+        self.history.saw(reply.cursor)
         if len(results) != 2 or any(result["status"] not in ("applied", "settled") for result in results):
             self.history.fail(f"{self.client}: a batch of {key} was answered {reply.body}")
             return True
@@ -143,8 +141,9 @@ class Writer(WritingClient):
         for number, result in zip((self.number, self.number + 1), results):
             if "revision" in result:
                 self.history.allocated(epoch, result["revision"], key, self.client, number)
-                if result["revision"] > head:
-                    self.history.fail(f"{self.client}: revision {result['revision']} is beyond the response's cursor {reply.cursor}")
+        sent.answer = Answer(
+            epoch, head, [result.get("revision") for result in results], [result["status"] for result in results], self.server.port,
+            time.monotonic(), time.time())
         self.history.acknowledge(key, mark, epoch, results[1].get("revision", 0))
         self.history.count("acknowledged batches")
         return True
@@ -220,6 +219,7 @@ class Follower(Client):
             return self.pause(reply)
         if reply.status == 410:
             self.history.count(f"polls answered {reply.problem}")
+            self.history.forked(position(self.cursor)[0], reply.body)
             # In the middle of several pages, a change may have been left out whose replacement is lost.
             may_continue, self.is_live = self.is_live, False
             if not (may_continue and self.inherit()):
@@ -251,8 +251,8 @@ class Follower(Client):
 
     def take(self, reply, began):
         epoch, revision = position(reply.cursor)
-        if self.history.saw_epoch(epoch):
-            print(f"     epoch {epoch}", flush=True)
+        received = time.monotonic()
+        self.history.saw(reply.cursor)
         if self.cursor != "0":
             former, before = position(self.cursor)
             if former != epoch:
@@ -260,6 +260,10 @@ class Follower(Client):
             elif revision < before:
                 self.history.fail(f"{self.client}: the cursor fell from {self.cursor} to {reply.cursor}")
         changes = reply.body["changes"] if reply.status == 200 else []
+        self.history.add(Page(
+            self.client, self.history.number(), self.cursor, reply.cursor, reply.status == 204 or reply.body["upToDate"], reply.status,
+            self.server.port, began, received, time.time(),
+            [Change(change["key"], change["revision"], change.get("client"), change.get("write")) for change in changes]))
         for change in changes:
             if "write" in change:
                 self.history.allocated(epoch, change["revision"], change["key"], change["client"], change["write"])

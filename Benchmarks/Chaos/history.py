@@ -1,10 +1,19 @@
 """What the clients have seen, and whether it can be right."""
 
+import dataclasses
+import json
 import threading
+import time
+
+import checks
+from records import Batch, position
 
 
 class History:
-    """Acknowledged writes, revisions and epochs. Thread-safe. A contradiction is kept, and ends the run at its end."""
+    """Acknowledged writes, pages, revisions and epochs. Thread-safe. A contradiction is kept, and ends the run at its end.
+
+    Batches and pages are kept until the next rest of the run, when they are judged. What the servers have then is the base of the next
+    stretch, so the memory is that of a stretch."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -15,8 +24,14 @@ class History:
         # (epoch, revision) -> (key, client, number)
         self.owners = {}
         self.epochs = []
+        # epoch -> the highest position that a client has seen
+        self.heads = {}
+        self.lineage = checks.Lineage()
         # The epochs during which no commit may be lost, since the standby had each before its answer.
         self.is_synchronous = True
+        self.batches, self.pages, self.latest = [], [], {}
+        self.base, self.rest = [], None
+        self.pages_made = 0
 
     def fail(self, text):
         with self.lock:
@@ -29,12 +44,23 @@ class History:
         with self.lock:
             self.counts[name] = self.counts.get(name, 0) + more
 
-    def saw_epoch(self, epoch):
+    def saw(self, cursor):
+        """Notes the position of any response."""
+        epoch, revision = position(cursor)
         with self.lock:
-            if epoch not in self.epochs:
-                self.epochs.append(epoch)
-                return True
-        return False
+            self.heads[epoch] = max(revision, self.heads.get(epoch, 0))
+            if epoch in self.epochs:
+                return
+            self.epochs.append(epoch)
+        print(f"     epoch {epoch}", flush=True)
+
+    def forked(self, former, problem):
+        """Notes where a response says that a new history begins."""
+        if "fork" in problem:
+            with self.lock:
+                contradictions = self.lineage.state(former, position(problem["cursor"])[0], problem["fork"])
+            for text in contradictions:
+                self.fail(text)
 
     def allocated(self, epoch, revision, key, client, number):
         """Two different writes must not have one revision. A later epoch may continue the numbers of an earlier one."""
@@ -46,3 +72,102 @@ class History:
     def acknowledge(self, key, mark, epoch, revision):
         with self.lock:
             self.acknowledged.append((key, mark, epoch, revision, self.is_synchronous))
+
+    def begin(self, client, number, key):
+        batch = Batch(client, number, key, time.monotonic())
+        with self.lock:
+            self.batches.append(batch)
+        return batch
+
+    def send(self, batch, epoch):
+        with self.lock:
+            batch.attempts += 1
+            batch.epochs.setdefault(epoch, self.heads.get(epoch, 0))
+
+    def add(self, page):
+        with self.lock:
+            self.pages.append(page)
+
+    def number(self):
+        with self.lock:
+            self.pages_made += 1
+            return self.pages_made
+
+    def judge(self, table, cursor):
+        """Judges all since the last rest. Nobody writes, and all followers are at `cursor`, where the servers have `table`."""
+        with self.lock:
+            batches, pages = self.batches, self.pages
+            self.batches, self.pages = [], []
+        epoch, head = position(cursor)
+        everything = {}
+        for page in pages:
+            if page.epoch not in everything:
+                everything[page.epoch] = checks.revisions(page.epoch, self.lineage, batches, pages, self.base)
+        for text in (text for found in everything.values() for text in found.failures):
+            self.fail(text)
+        self._judge_pages(pages, batches, everything)
+        current = everything.get(epoch) or checks.revisions(epoch, self.lineage, batches, pages, self.base)
+        self._judge_gaps(current, head)
+        for batch in batches:
+            self.count("batches checked")
+            for text in checks.early(batch):
+                self.fail(text)
+        for text in checks.behind(current, table):
+            self.fail(text)
+        self.latest |= {page.follower: page for page in pages}
+        self.base, self.rest = [(key, revision, epoch) for key, (revision, _) in table.items()], (epoch, head)
+        states = {revision for _, revision, _ in self.base}
+        with self.lock:
+            self.owners = {place: owner for place, owner in self.owners.items() if place[0] == epoch and place[1] in states}
+
+    def _judge_pages(self, pages, batches, everything):
+        open_batches = {of: [batch for batch in batches if not checks.is_decided(batch, of, found)] for of, found in everything.items()}
+        for page in pages:
+            found = everything[page.epoch]
+            self.count("pages checked")
+            self.count("changes that pages had to have", sum(1 for _ in found.between(page.start, page.end)))
+            for text in checks.unordered(page):
+                self.fail(text)
+            for lack in checks.missing(page, found, open_batches[page.epoch]):
+                if lack.undecided:
+                    self.count("changes that a write of unknown outcome may have replaced")
+                else:
+                    self.fail(self._describe(lack, pages, batches))
+
+    def _judge_gaps(self, found, head):
+        start = 0
+        if self.rest:
+            start = min(self.rest[1], found.lineage.common(self.rest[0], found.epoch))
+            if start == 0:
+                return self.count("rests without a known beginning")
+        lacking = checks.gaps(found, start, head)
+        self.count("revisions found dense", head - start - len(lacking))
+        if lacking:
+            self.fail(f"of the revisions after {start} up to {head} of {found.epoch}, {len(lacking)} are of no write: {lacking[:20]}")
+
+    def _describe(self, lack, pages, batches):
+        """All that is known of a change that a page lacks."""
+        page, known = lack.page, lack.known
+        lines = [
+            f"{page.follower}: a page from {page.since} to {page.cursor} lacks {known.key}, which is at {known.revision} "
+            f"({known.source}, epoch {known.epoch})"]
+        own = [each for each in pages if each.follower == page.follower]
+        place = own.index(page)
+        around = own[max(0, place - 2):place + 3]
+        if place == 0 and page.follower in self.latest:
+            around.insert(0, self.latest[page.follower])
+        for each in around:
+            name = "the page" if each is page else "before" if each.index < page.index else "after"
+            lines.append(f"  {name}: " + json.dumps(
+                dataclasses.asdict(each) | {
+                    "changes": [(change.key, change.revision, change.client, change.write) for change in each.changes],
+                    "took": round(each.received - each.sent, 4)}))
+        for batch in batches:
+            if batch.key == known.key and abs(batch.sent - page.received) < 20:
+                lines.append(f"  batch: {json.dumps(dataclasses.asdict(batch))}")
+        for each in pages:
+            found = [change.revision for change in each.changes if change.key == known.key]
+            if found and each.epoch == page.epoch and abs(each.received - page.received) < 20:
+                lines.append(f"  shown: by page {each.index} of {each.follower}, {each.since} to {each.cursor}, port {each.port}, at {found}, {each.received}")
+        lines.append(f"  forks: {self.lineage.forks}, base: {[each for each in self.base if each[0] == known.key]}")
+        return "\n".join(lines)

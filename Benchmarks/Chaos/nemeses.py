@@ -5,6 +5,10 @@ import signal
 import time
 
 
+# Seconds after which the run rests at the latest, so that the history is judged: this bounds its memory.
+STRETCH = 30
+
+
 class Nemesis:
     def __init__(self, system, history, seed, names):
         self.system, self.history, self.random = system, history, random.Random(seed)
@@ -31,7 +35,7 @@ class Nemesis:
             self.actions[name]()
             self.history.count(name)
             self.system.heal()
-            if self.random.random() < 0.3:
+            if self.random.random() < 0.3 or time.monotonic() - self.system.rested > STRETCH:
                 self.system.settle()
             time.sleep(self.random.uniform(0.5, 2))
 
