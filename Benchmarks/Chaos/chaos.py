@@ -2,9 +2,10 @@
 
     chaos.py PROGRAM [--seconds N] [--seed N] [--faults NAME,NAME] [--failover renew|keep] [--keep]
 
-At the end all heals, and the history of the clients is checked: no acknowledged write is lost without a new epoch, no revision is
-allocated twice, no cursor falls, each write counts once, and the followers of all servers have the same records. With --failover keep
-no failover loses a commit, and none begins an epoch.
+Now and then all heals, and the history of the clients is checked: no acknowledged write is lost without a new epoch, each revision is of
+one write, no cursor falls, each page has all changes of its range, each write counts once, a change arrives in time without notifications,
+nobody polls without need, and the followers of all servers have the same records. With --failover keep no failover loses a commit, and
+none begins an epoch.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import tempfile
 import threading
 import time
 
+import checks
 from clients import Follower, Maker, Writer, ask
 from cluster import SETTINGS, Node, free_port
 from history import History
@@ -30,6 +32,10 @@ from records import position
 HEALING = 20
 # The size of a database's file system in MiB, where it is a separate one.
 DISK = 768
+# Seconds from a promotion to the first acknowledged write.
+PROMOTION = 3
+# Seconds at the end in which nothing happens, and nobody should ask more than once per wait.
+QUIET = 5
 # Seconds within which every write is decided: a server asks for the outcome of a commit for 30.
 DECIDING = 45
 
@@ -85,6 +91,8 @@ class System:
         subprocess.run(
             [program, "store", "init", f"postgres://postgres@127.0.0.1:{self.primary.port}/freshet"], check=True, stdout=subprocess.DEVNULL)
         self.writers, self.followers = [], []
+        # Whether nobody writes a record any more, of its key.
+        self.is_closed = lambda key: False
         self.servers = [
             Server(program, folder, number, [self.proxy.link(node.port) for node in (self.primary, self.standby)], failover)
             for number in range(3)
@@ -116,8 +124,13 @@ class System:
         epochs = len(self.history.epochs)
         if not is_lossless:
             self.forget_synchronous()
+        heads = dict(self.history.heads)
         self.primary.stop()
+        began = time.monotonic()
         self.standby.promote()
+        # A zombie, or a standby that waits for a standby, delays the first write for reasons that are not the servers'.
+        kind = "a promotion" + (" beside a zombie" if zombie else "") + ("" if is_lossless else " with loss")
+        self.history.promotion = (kind, began, None if zombie else PROMOTION)
         self.primary, self.standby = self.standby, self.primary
         if zombie:
             self.standby.start()
@@ -135,15 +148,25 @@ class System:
             if time.monotonic() > end:
                 return self.history.fail("a failover has not begun an epoch")
             time.sleep(0.1)
+        self.learn_forks(heads)
+
+    def learn_forks(self, heads):
+        """Asks each server from where the latest history continues the one before."""
+        epoch = self.history.epochs[-2]
+        for server in self.servers:
+            reply = ask(server.port, "GET", f"/v1/shop/changes?since={epoch}-{heads.get(epoch, 0)}&wait=0")
+            if reply is not None and reply.status == 410:
+                self.history.forked(epoch, reply.body)
 
     def forget_synchronous(self):
         """Commits of before may be lost now."""
         with self.history.lock:
             self.history.acknowledged = [(*write[:4], False) for write in self.history.acknowledged]
+            self.history.closed = {key: (*record[:3], False) for key, record in self.history.closed.items()}
 
     def heal(self):
         for link in self.links():
-            link.delay, link.is_silent, link.is_deaf = 0, False, False
+            link.delay, link.is_silent, link.is_deaf, link.refuses_listeners = 0, False, False, False
             link.drops_commits = 0
 
     def pause(self):
@@ -159,13 +182,15 @@ class System:
     def settle(self):
         """Nothing goes wrong and nobody writes: soon all servers and followers have the same. Returns that, and its position."""
         self.pause()
-        end = time.monotonic() + HEALING
+        began = time.monotonic()
+        end = began + HEALING
         tables = []
         while time.monotonic() < end:
             tables = [records(server.port) for server in self.servers]
             wanted = tables[0]
             if all(table[0] is not None and table == wanted for table in tables):
                 if all(follower.is_live and position(follower.cursor) == position(wanted[1]) for follower in self.followers):
+                    self.history.note("until all were equal after a fault", time.monotonic() - began)
                     break
             time.sleep(0.2)
         else:
@@ -174,7 +199,7 @@ class System:
                 f"followers at {[follower.cursor for follower in self.followers]}")
             wanted = next((table for table in tables if table[0] is not None), ({}, None))
         if wanted[1] is not None:
-            self.history.judge(*wanted)
+            self.history.judge(*wanted, self.is_closed)
         self.rested = time.monotonic()
         for writer in self.writers:
             writer.is_paused = False
@@ -206,33 +231,43 @@ def check(history, table, cursor, followers):
     for key, (_, value) in table.items():
         if value.get("n") != len(value.get("marks", {})):
             history.fail(f"{key} counts {value.get('n')}, and has the marks of {len(value.get('marks', {}))} writes")
-    lost = 0
-    for key, mark, of, revision, is_synchronous in history.acknowledged:
-        if mark in table.get(key, (0, {}))[1].get("marks", {}):
-            continue
-        lost += 1
-        if of == epoch or is_synchronous:
-            history.fail(f"{mark} of {key} was acknowledged at {revision} of {of}, and is not there in {epoch}")
-    history.count("acknowledged writes that ended with their epoch", lost)
-    early, polls = history.counts.get("empty polls before their time", 0), history.counts.get("polls answered", 0)
-    if early > 50 + polls // 20:
-        history.fail(f"{early} of {polls} polls were answered without a change before their time")
+    history.count("acknowledged writes that ended with their epoch", checks.survival(history.acknowledged, table, epoch, history.lineage)[1])
+    for follower in followers:
+        polls = follower.polls
+        # A stopping server answers at once.
+        if checks.unneeded(polls) > 20 + polls["sent"] // 20:
+            history.fail(f"{follower.client} polled without need {checks.unneeded(polls)} times: {dict(polls)}")
+
+
+def rest(history, followers):
+    """Counts the polls while nothing changes."""
+    before = [follower.polls["sent"] for follower in followers]
+    time.sleep(QUIET)
+    for follower, count in zip(followers, before):
+        count = follower.polls["sent"] - count
+        history.count("polls in the quiet end", count)
+        if count > QUIET / follower.wait + 2:
+            history.fail(f"{follower.client} polled {count} times in {QUIET} s in which nothing changed")
 
 
 def run(program, seconds, seed, faults, failover, folder, endings):
     history = History()
     system = System(program, folder, history, endings, failover)
     began = time.monotonic()
+
+    def period(): return int((time.monotonic() - began) // 30)
+
+    system.is_closed = lambda key: int(key.split("/")[1].split("-")[0]) < period()
     writers = [Writer(f"writer-{number}", system.servers, history, seed * 100 + number, keys=20) for number in range(6)]
     for writer in writers:
-        writer.period = lambda: int((time.monotonic() - began) // 30)
+        writer.period = period
     writers += [Maker(f"maker-{number}", system.servers, history, seed * 100 + 80 + number) for number in range(4)]
     followers = [Follower(f"follower-{number}", system.servers, history, seed * 100 + 50 + number) for number in range(4)]
     system.writers, system.followers = writers, followers
     for client in writers + followers:
         client.start()
     time.sleep(2)
-    Nemesis(system, history, seed, faults).run(began + seconds)
+    Nemesis(system, history, seed, faults, 60 if seconds >= 600 else 2).run(began + seconds)
     for server in system.servers:
         if server.process.poll() is not None:
             history.fail(f"a server has ended with {server.process.returncode}")
@@ -242,6 +277,7 @@ def run(program, seconds, seed, faults, failover, folder, endings):
     for writer in writers:
         writer.join(30)
     table, cursor = system.settle()
+    rest(history, followers)
     for follower in followers:
         follower.is_stopped = True
     for follower in followers:
@@ -251,7 +287,11 @@ def run(program, seconds, seed, faults, failover, folder, endings):
         history.fail(f"the epochs were to stay, and there were {', '.join(history.epochs)}")
     for name in sorted(history.counts):
         print(f"{history.counts[name]:8,} {name}")
-    print(f"{len(history.epochs):8,} epochs, {len(history.owners):,} revisions, seed {seed}")
+    for name, took in sorted(history.slowest.items()):
+        print(f"{took:8.2f} s at most: {name}")
+    for took, name in sorted(history.promotions):
+        print(f"{took:8.2f} s from {name} to the first acknowledged write")
+    print(f"{len(history.epochs):8,} epochs, seed {seed}")
     if history.failures:
         print(f"FAIL {len(history.failures)} contradictions; the first: {history.failures[0]}")
         return 1

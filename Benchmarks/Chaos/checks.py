@@ -180,3 +180,44 @@ def behind(found, table):
         last = max(each.revision for each in known)
         if table.get(key, (0,))[0] != last:
             yield f"{key} is at {table.get(key, (0,))[0]} of {found.epoch}, and {last} is known"
+
+
+def survival(acknowledged, table, epoch, lineage):
+    """Compares acknowledged writes, as (key, mark, epoch, revision, whether a standby had it), with the records of the present epoch.
+    Returns the contradictions, and how many writes ended with their epoch."""
+    failures, lost = [], 0
+    for key, mark, of, revision, is_synchronous in acknowledged:
+        shared = lineage.common(of, epoch)
+        is_there = mark in table.get(key, (0, {}))[1].get("marks", {})
+        if not is_there:
+            lost += 1
+        if not is_there and (is_synchronous or revision <= shared):
+            failures.append(f"{mark} of {key} was acknowledged at {revision} of {of}, and is not there in {epoch}, which shares {shared}")
+        if is_there and 0 < shared < revision:
+            failures.append(f"{mark} of {key} was acknowledged at {revision} of {of}, and is there in {epoch}, which shares only {shared}")
+    return failures, lost
+
+
+def delays(batches, pages, start, end):
+    """The seconds from the answer to each batch that was acknowledged between two moments until each follower had a page up to it:
+    (seconds, batch, page), the longest first."""
+    found = []
+    followers = collections.defaultdict(list)
+    for page in pages:
+        followers[page.follower].append(page)
+    for batch in batches:
+        if batch.answer is None or not start <= batch.answer.at <= end:
+            continue
+        last = max((revision for revision in batch.answer.revisions if revision is not None), default=None)
+        for own in followers.values() if last is not None else ():
+            place = bisect.bisect_right(own, batch.answer.at, key=lambda page: page.received)
+            later = (own[index] for index in range(max(0, place - 1), len(own)))
+            first = next((page for page in later if page.epoch == batch.answer.epoch and page.end >= last), None)
+            if first is not None and first.received > batch.answer.at:
+                found.append((first.received - batch.answer.at, batch, first))
+    return sorted(found, key=lambda each: -each[0])
+
+
+def unneeded(polls):
+    """How many of a follower's polls, as counts by result, brought nothing: neither changes, nor a wait, nor an error to recover from."""
+    return polls["sent"] - polls["with changes"] - polls["waited"] - polls["failed"]

@@ -1,5 +1,6 @@
 """Clients that roam over the servers: writers with numbers and without, followers, and what they ask."""
 
+import collections
 import http.client
 import json
 import random
@@ -202,6 +203,8 @@ class Follower(Client):
         self.cursor = "0"
         self.table = {}
         self.is_live = False
+        # How many polls had which result.
+        self.polls = collections.Counter()
 
     def run(self):
         while not self.is_stopped:
@@ -211,14 +214,17 @@ class Follower(Client):
 
     def step(self):
         began = time.monotonic()
+        self.polls["sent"] += 1
         reply = ask(self.server.port, "GET", f"/v1/shop/changes?since={self.cursor}&wait={self.wait}")
         if reply is None or reply.status >= 500:
             self.history.count("polls without an answer" if reply is None else f"polls answered {reply.problem}")
+            self.polls["failed"] += 1
             self.is_live = False
             self.roam()
             return self.pause(reply)
         if reply.status == 410:
             self.history.count(f"polls answered {reply.problem}")
+            self.polls["failed"] += 1
             self.history.forked(position(self.cursor)[0], reply.body)
             # In the middle of several pages, a change may have been left out whose replacement is lost.
             may_continue, self.is_live = self.is_live, False
@@ -271,9 +277,10 @@ class Follower(Client):
             if known and known[0] > change["revision"]:
                 self.history.fail(f"{self.client}: {change['key']} went from {known[0]} back to {change['revision']}")
             self.table[change["key"]] = (change["revision"], change.get("value"))
-        if not changes and self.cursor != "0" and time.monotonic() - began < self.wait / 2:
-            # A stopping server answers at once; more than a few of these would be polls without a pause.
-            self.history.count("empty polls before their time")
+        if changes or self.cursor == "0":
+            self.polls["with changes"] += 1
+        elif received - began >= self.wait / 2:
+            self.polls["waited"] += 1
         self.history.count("polls answered")
         self.is_live = reply.status == 204 or reply.body["upToDate"]
         self.cursor = reply.cursor

@@ -92,10 +92,10 @@ class Node:
         if self.is_bounded:
             subprocess.run(("umount", self.folder), check=False)
 
-    def query(self, text, database="postgres"):
+    def query(self, text, database="postgres", timeout=30):
         done = subprocess.run(
             ["psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-Atqc", text, database],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout, check=False)
         if done.returncode != 0:
             raise OSError(done.stderr.strip())
         return done.stdout.strip()

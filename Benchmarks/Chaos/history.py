@@ -1,6 +1,8 @@
 """What the clients have seen, and whether it can be right."""
 
+import collections
 import dataclasses
+import hashlib
 import json
 import threading
 import time
@@ -9,11 +11,31 @@ import checks
 from records import Batch, position
 
 
+class Clock(threading.Thread):
+    """Notes how late this process wakes up: what it measures is wrong by as much."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        # (time, seconds), the latest thousands
+        self.stalls = collections.deque(maxlen=10_000)
+        self.start()
+
+    def run(self):
+        while True:
+            began = time.monotonic()
+            time.sleep(0.02)
+            late = time.monotonic() - began - 0.02
+            if late > 0.02:
+                self.stalls.append((began, late))
+
+    def worst(self, start, end): return sum(late for at, late in list(self.stalls) if start <= at <= end)
+
+
 class History:
     """Acknowledged writes, pages, revisions and epochs. Thread-safe. A contradiction is kept, and ends the run at its end.
 
     Batches and pages are kept until the next rest of the run, when they are judged. What the servers have then is the base of the next
-    stretch, so the memory is that of a stretch."""
+    stretch, so the memory is that of a stretch, and a line for each record."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -32,6 +54,13 @@ class History:
         self.batches, self.pages, self.latest = [], [], {}
         self.base, self.rest = [], None
         self.pages_made = 0
+        # Stretches without notifications, as (name, start, end, the most seconds until a change reaches all), and what was measured.
+        self.windows, self.slowest = [], {}
+        # key -> (epoch, revision, digest, whether a standby had it) of records that nobody writes any more
+        self.closed = {}
+        # The promotion after which no write was acknowledged yet, as (name, time, limit), and the seconds of the others.
+        self.promotion, self.promotions = None, []
+        self.clock = Clock()
 
     def fail(self, text):
         with self.lock:
@@ -43,6 +72,11 @@ class History:
     def count(self, name, more=1):
         with self.lock:
             self.counts[name] = self.counts.get(name, 0) + more
+
+    def note(self, name, seconds):
+        """Keeps the longest duration."""
+        with self.lock:
+            self.slowest[name] = max(seconds, self.slowest.get(name, 0))
 
     def saw(self, cursor):
         """Notes the position of any response."""
@@ -72,6 +106,14 @@ class History:
     def acknowledge(self, key, mark, epoch, revision):
         with self.lock:
             self.acknowledged.append((key, mark, epoch, revision, self.is_synchronous))
+            promotion, self.promotion = self.promotion, None
+        if promotion:
+            name, began, limit = promotion
+            took = time.monotonic() - began
+            self.promotions.append((took, name))
+            print(f"     first write {took:.1f} s after {name}", flush=True)
+            if limit and took > limit + self.clock.worst(began, began + took):
+                self.fail(f"the first write was acknowledged {took:.1f} s after {name}, of {limit}")
 
     def begin(self, client, number, key):
         batch = Batch(client, number, key, time.monotonic())
@@ -93,7 +135,7 @@ class History:
             self.pages_made += 1
             return self.pages_made
 
-    def judge(self, table, cursor):
+    def judge(self, table, cursor, is_closed=lambda key: False):
         """Judges all since the last rest. Nobody writes, and all followers are at `cursor`, where the servers have `table`."""
         with self.lock:
             batches, pages = self.batches, self.pages
@@ -114,6 +156,8 @@ class History:
                 self.fail(text)
         for text in checks.behind(current, table):
             self.fail(text)
+        self._judge_delays(batches, pages)
+        self._judge_survival(table, epoch, is_closed)
         self.latest |= {page.follower: page for page in pages}
         self.base, self.rest = [(key, revision, epoch) for key, (revision, _) in table.items()], (epoch, head)
         states = {revision for _, revision, _ in self.base}
@@ -133,6 +177,39 @@ class History:
                     self.count("changes that a write of unknown outcome may have replaced")
                 else:
                     self.fail(self._describe(lack, pages, batches))
+
+    def _judge_delays(self, batches, pages):
+        windows, self.windows = self.windows, []
+        for name, start, end, limit in windows:
+            found = checks.delays(batches, pages, start, end)
+            self.count(f"deliveries timed during {name}", len(found))
+            if not found:
+                continue
+            took, batch, page = found[0]
+            self.note(f"until a change reached all during {name}", took)
+            # Else this process, and not a server, may be the late one.
+            if took > limit + self.clock.worst(batch.answer.at, page.received):
+                self.fail(
+                    f"during {name}, {page.follower} had {batch.key} at {batch.answer.revisions} {took:.2f} s after its acknowledgement by port "
+                    f"{batch.answer.port}, of {limit}: page {dataclasses.asdict(page)}, {batch.answer.at - start:.2f} s after the start")
+
+    def _judge_survival(self, table, epoch, is_closed):
+        """Whether all acknowledged writes are there. Those to records that nobody writes any more are kept as a digest of the record."""
+        with self.lock:
+            acknowledged = self.acknowledged
+        for text in checks.survival(acknowledged, table, epoch, self.lineage)[0]:
+            self.fail(text)
+        for key, (of, revision, content, is_synchronous) in self.closed.items():
+            must_stay = is_synchronous or revision <= self.lineage.common(of, epoch)
+            if must_stay and (key not in table or (table[key][0], digest(table[key][1])) != (revision, content)):
+                self.fail(f"{key} was at {revision} of {of} when its last write was over, and is {str(table.get(key))[:200]} in {epoch}")
+        self.closed |= {key: (epoch, revision, digest(value), self.is_synchronous) for key, (revision, value) in table.items() if is_closed(key)}
+        gone = [write for write in acknowledged if write[0] in self.closed]
+        self.count("acknowledged writes that ended with their epoch", sum(
+            1 for key, mark, *_ in gone if mark not in table[key][1].get("marks", {})))
+        self.count("acknowledged writes found in closed records", len(gone))
+        with self.lock:
+            self.acknowledged = [write for write in self.acknowledged if write[0] not in self.closed]
 
     def _judge_gaps(self, found, head):
         start = 0
@@ -171,3 +248,6 @@ class History:
                 lines.append(f"  shown: by page {each.index} of {each.follower}, {each.since} to {each.cursor}, port {each.port}, at {found}, {each.received}")
         lines.append(f"  forks: {self.lineage.forks}, base: {[each for each in self.base if each[0] == known.key]}")
         return "\n".join(lines)
+
+
+def digest(value): return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()

@@ -7,10 +7,15 @@ import time
 
 # Seconds after which the run rests at the latest, so that the history is judged: this bounds its memory.
 STRETCH = 30
+# Seconds until a change reaches the followers of all servers, where no notifications arrive: if their connections end, and if they are
+# silent, which the heartbeat has to detect first.
+CUT, DEAF = 1, 4
 
 
 class Nemesis:
-    def __init__(self, system, history, seed, names):
+    def __init__(self, system, history, seed, names, snapshot):
+        # For how many seconds a snapshot is held.
+        self.snapshot = snapshot
         self.system, self.history, self.random = system, history, random.Random(seed)
         everything = {name.removeprefix("do_"): getattr(self, name) for name in dir(self) if name.startswith("do_")}
         if not system.primary.is_bounded:
@@ -73,14 +78,43 @@ class Nemesis:
 
     def do_lose_notifications(self):
         """The last commits before a pause are announced to nobody: the servers have to look for them."""
+        began = time.monotonic()
         for link in self.system.links():
             link.is_deaf = True
         self._rest(0.5, 2)
         self.system.pause()
+        self._time("lost notifications", began, DEAF)
         for link in self.system.links():
             self.system.proxy.cut(link.listeners)
             link.is_deaf = False
         self.system.settle()
+
+    def do_silence_notifications(self):
+        """The connections for notifications say nothing more, and do not end, while all others work."""
+        began = time.monotonic()
+        for link in self.system.links():
+            link.is_deaf = True
+        self._rest(4, 6)
+        self._time("silent notifications", began, DEAF)
+
+    def do_refuse_notifications(self):
+        """No connection can listen."""
+        began = time.monotonic()
+        for link in self.system.links():
+            link.refuses_listeners = True
+            self.system.proxy.cut(link.listeners)
+        self._rest(2, 4)
+        self._time("refused notifications", began, CUT)
+
+    def do_block_notifications(self):
+        """A session that listens is in a transaction, so PostgreSQL may remove no notification from its queue."""
+        began = time.monotonic()
+        self.system.primary.query("BEGIN; LISTEN chaos; COMMIT; BEGIN; SELECT 1; SELECT pg_sleep(3); COMMIT", "freshet")
+        self._time("a blocked queue of notifications", began, CUT)
+
+    def _time(self, name, began, limit):
+        """Has the deliveries since `began` judged at the next rest."""
+        self.history.windows.append((name, began, time.monotonic(), limit))
 
     def do_lose_commit_answers(self):
         for link in self.system.links():
@@ -114,7 +148,9 @@ class Nemesis:
         self.system.primary.clear()
 
     def do_hold_snapshot(self):
-        self.system.primary.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class; SELECT pg_sleep(2); COMMIT", "freshet")
+        self.system.primary.query(
+            f"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class; SELECT pg_sleep({self.snapshot}); COMMIT", "freshet",
+            self.snapshot + 30)
 
     def do_promote_without_loss(self):
         """Every acknowledged commit is on the standby, which then takes over."""

@@ -16,6 +16,8 @@ class Link:
         self.is_silent = False
         # Connections that listen for notifications get none.
         self.is_deaf = False
+        # Connections that begin to listen end.
+        self.refuses_listeners = False
         self.listeners = set()
         self.drops_commits = 0
         self.dropped = 0
@@ -62,6 +64,8 @@ class Proxy:
                     await asyncio.sleep(link.delay)
                 if not is_answer and b"LISTEN" in piece:
                     link.listeners.add(pair)
+                    if link.refuses_listeners:
+                        break
                 while link.is_silent or link.is_deaf and pair in link.listeners:
                     await asyncio.sleep(0.05)
                 if is_answer and link.drops_commits > 0 and COMMITTED in piece:
