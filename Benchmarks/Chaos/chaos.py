@@ -168,6 +168,8 @@ class System:
         for link in self.links():
             link.delay, link.is_silent, link.is_deaf, link.refuses_listeners = 0, False, False, False
             link.drops_commits = 0
+        for writer in self.writers:
+            writer.places = self.servers
 
     def pause(self):
         """No write is under way any more. One that is has to be decided first, which takes a while after a fault."""

@@ -39,7 +39,8 @@ class Lineage:
 
 @dataclasses.dataclass
 class Known:
-    """A revision of a record, and from where it is known. `sent` is when its write was first sent: it cannot have existed earlier."""
+    """A revision of a record, and from where it is known. `sent` is a moment before which it cannot have existed: when its write was first
+    sent, or that of an earlier revision, since revisions are in the order of commits."""
 
     key: str
     revision: int
@@ -72,6 +73,10 @@ class Revisions:
 
     def seal(self):
         self.order = sorted(self.by_revision)
+        latest = float("-inf")
+        for revision in self.order:
+            known = self.by_revision[revision]
+            known.sent = latest = max(latest, known.sent)
         return self
 
     def between(self, start, end):
@@ -113,12 +118,14 @@ def is_decided(batch, epoch, found):
 class Missing:
     page: object
     known: Known
+    # What may have replaced it while the page was read, beyond the page.
+    replacement: Known
     # Writes that may have replaced the record in a history of which no response is left.
     undecided: list
 
 
 def missing(page, found, undecided):
-    """The changes of a page's range that it lacks, and that nothing which existed by then replaced.
+    """The changes of a page's range that it lacks. It may, where there is a replacement, or may be one.
 
     A page leaves out a change whose record has a later one. That may be beyond the page, if it was committed while the page was read.
     So its write was sent before the page was received."""
@@ -131,9 +138,8 @@ def missing(page, found, undecided):
     for key, known in wanted.items():
         if shown.get(key, 0) >= known.revision:
             continue
-        if any(later.revision > page.end and later.sent < page.received for later in found.by_key[key]):
-            continue
-        yield Missing(page, known, [batch for batch in undecided if batch.key == key and batch.sent < page.received])
+        replacement = next((later for later in found.by_key[key] if later.revision > page.end and later.sent < page.received), None)
+        yield Missing(page, known, replacement, [batch for batch in undecided if batch.key == key and batch.sent < page.received])
 
 
 def unordered(page):

@@ -42,9 +42,11 @@ class Client(threading.Thread):
         self.random = random.Random(seed)
         self.is_stopped = False
         self.server = self.random.choice(servers)
+        # Which it roams over.
+        self.places = servers
 
     def roam(self):
-        self.server = self.random.choice(self.servers)
+        self.server = self.random.choice(self.places)
 
     def pause(self, reply):
         """Waits as a response asks, but not for so long that the run is idle."""
@@ -67,6 +69,8 @@ class WritingClient(Client):
             if self.is_idle:
                 time.sleep(0.02)
             else:
+                if self.server not in self.places:
+                    self.roam()
                 self.step()
 
 

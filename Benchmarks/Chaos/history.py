@@ -173,7 +173,9 @@ class History:
             for text in checks.unordered(page):
                 self.fail(text)
             for lack in checks.missing(page, found, open_batches[page.epoch]):
-                if lack.undecided:
+                if lack.replacement:
+                    self.count("changes that were replaced beyond the page while it was read")
+                elif lack.undecided:
                     self.count("changes that a write of unknown outcome may have replaced")
                 else:
                     self.fail(self._describe(lack, pages, batches))

@@ -94,7 +94,9 @@ class Nemesis:
         began = time.monotonic()
         for link in self.system.links():
             link.is_deaf = True
-        self._rest(4, 6)
+        self._rest(1, 2)
+        self._write_at_one_server()
+        self._rest(3, 4)
         self._time("silent notifications", began, DEAF)
 
     def do_refuse_notifications(self):
@@ -103,7 +105,9 @@ class Nemesis:
         for link in self.system.links():
             link.refuses_listeners = True
             self.system.proxy.cut(link.listeners)
-        self._rest(2, 4)
+        self._rest(0, 1)
+        self._write_at_one_server()
+        self._rest(2, 3)
         self._time("refused notifications", began, CUT)
 
     def do_block_notifications(self):
@@ -111,6 +115,12 @@ class Nemesis:
         began = time.monotonic()
         self.system.primary.query("BEGIN; LISTEN chaos; COMMIT; BEGIN; SELECT 1; SELECT pg_sleep(3); COMMIT", "freshet")
         self._time("a blocked queue of notifications", began, CUT)
+
+    def _write_at_one_server(self):
+        """A server that writes notices what it has missed; now the others have to look for it."""
+        server = self._server()
+        for writer in self.system.writers:
+            writer.places = [server]
 
     def _time(self, name, began, limit):
         """Has the deliveries since `began` judged at the next rest."""

@@ -1,5 +1,9 @@
 """Tests of the checks: each detects its contradiction, and accepts what only looks like one. `python3 -m unittest` in this folder."""
 
+import collections
+import contextlib
+import io
+import time
 import unittest
 
 import checks
@@ -21,7 +25,9 @@ def lacking(one_page, batches, others=(), lineage=None, base=()):
     """The (key, revision, undecided writes) that the page lacks."""
     found = checks.revisions(one_page.epoch, lineage or checks.Lineage(), batches, [one_page, *others], base)
     undecided = [each for each in batches if not checks.is_decided(each, one_page.epoch, found)]
-    return [(lack.known.key, lack.known.revision, len(lack.undecided)) for lack in checks.missing(one_page, found, undecided)]
+    return [
+        (lack.known.key, lack.known.revision, len(lack.undecided))
+        for lack in checks.missing(one_page, found, undecided) if lack.replacement is None]
 
 
 def forked(fork):
@@ -58,6 +64,10 @@ class PageTests(unittest.TestCase):
 
     def test_a_write_that_was_sent_after_the_page_came_has_not_replaced_the_change(self):
         given = [batch(1, "k", 1, [4, 5]), batch(3, "k", 11, [7, 8])]
+        self.assertEqual(lacking(page("a-3", "a-6", [], received=10), given), [("k", 5, 0)])
+
+    def test_a_write_whose_revision_follows_one_that_was_sent_after_the_page_came_has_not_replaced_the_change(self):
+        given = [batch(1, "k", 1, [4, 5]), batch(3, "m", 11, [7, 8]), batch(5, "k", 9, [9, 10])]
         self.assertEqual(lacking(page("a-3", "a-6", [], received=10), given), [("k", 5, 0)])
 
     def test_a_change_that_only_another_follower_has_seen_is_required(self):
@@ -140,7 +150,58 @@ class RevisionTests(unittest.TestCase):
         self.assertEqual(list(checks.unordered(page("a-3.7", "a-6-3-x", [("k", 4), ("m", 6)]))), [])
 
 
+class SurvivalTests(unittest.TestCase):
+    def survival(self, write, marks, lineage, epoch="b"):
+        failures, lost = checks.survival([write], {"k": (9, {"marks": dict.fromkeys(marks, True)})}, epoch, lineage)
+        return len(failures), lost
+
+    def test_a_write_up_to_the_fork_has_to_stay(self):
+        self.assertEqual(self.survival(("k", "x", "a", 4, False), [], forked(4)), (1, 1))
+        self.assertEqual(self.survival(("k", "x", "a", 4, False), ["x"], forked(4)), (0, 0))
+
+    def test_a_write_beyond_the_fork_has_to_be_gone(self):
+        self.assertEqual(self.survival(("k", "x", "a", 5, False), [], forked(4)), (0, 1))
+        self.assertEqual(self.survival(("k", "x", "a", 5, False), ["x"], forked(4)), (1, 0))
+
+    def test_a_write_of_the_present_epoch_has_to_stay(self):
+        self.assertEqual(self.survival(("k", "x", "b", 5, False), [], checks.Lineage()), (1, 1))
+
+    def test_a_write_that_a_standby_had_has_to_stay_whatever_is_known_of_the_fork(self):
+        self.assertEqual(self.survival(("k", "x", "a", 5, True), [], checks.Lineage()), (1, 1))
+        self.assertEqual(self.survival(("k", "x", "a", 5, False), [], checks.Lineage()), (0, 1))
+
+
+class DelayTests(unittest.TestCase):
+    # Answered at 1.1.
+    given = [batch(1, "k", 1, [4, 5])]
+
+    def delays(self, *pages, start=0, end=5):
+        return [round(took, 3) for took, _, _ in checks.delays(self.given, pages, start, end)]
+
+    def test_a_delay_ends_with_the_first_page_up_to_the_change(self):
+        pages = page("a-2", "a-3", [], received=1.2), page("a-3", "a-5", [("k", 5)], received=1.5), page("a-5", "a-6", [], received=3)
+        self.assertEqual(self.delays(*pages), [0.4])
+
+    def test_a_follower_that_has_the_change_before_its_acknowledgement_has_no_delay(self):
+        self.assertEqual(self.delays(page("a-3", "a-5", [("k", 5)], received=1.05), page("a-5", "a-5", [], received=3)), [])
+
+    def test_a_batch_outside_of_the_stretch_does_not_count(self):
+        self.assertEqual(self.delays(page("a-3", "a-5", [("k", 5)], received=3), start=2), [])
+
+    def test_a_page_of_another_epoch_ends_no_delay(self):
+        self.assertEqual(self.delays(page("b-3", "b-7", [], received=1.5)), [])
+
+
+class PollTests(unittest.TestCase):
+    def test_polls_without_changes_wait_or_failure_are_unneeded(self):
+        polls = collections.Counter({"sent": 10, "with changes": 4, "waited": 3, "failed": 1})
+        self.assertEqual(checks.unneeded(polls), 2)
+
+
 class HistoryTests(unittest.TestCase):
+    def setUp(self):
+        self.enterContext(contextlib.redirect_stdout(io.StringIO()))
+
     def test_a_lacking_change_is_reported_with_its_page_and_its_writes(self):
         history = History()
         history.batches = [batch(1, "k", 9, [1, 2])]
@@ -149,6 +210,33 @@ class HistoryTests(unittest.TestCase):
         self.assertEqual(len(history.failures), 1)
         for part in ("a page from a-0 to a-2 lacks k", "the page:", "batch:", '"port": 8180'):
             self.assertIn(part, history.failures[0])
+
+    def test_a_record_that_nobody_writes_any_more_stays_as_it_is(self):
+        history, table = History(), {"k": (2, {"marks": {"x": True}})}
+        history.batches = [batch(1, "k", 9, [1, 2])]
+        history.acknowledge("k", "x", "a", 2)
+        history.judge(table, "a-2", lambda key: True)
+        self.assertEqual((history.acknowledged, history.failures), ([], []))
+        history.judge(table, "a-2")
+        self.assertEqual(history.failures, [])
+        history.judge({"k": (2, {"marks": {}})}, "a-2")
+        self.assertEqual(len(history.failures), 1)
+
+    def test_a_change_that_comes_too_late_without_notifications_is_reported(self):
+        history = History()
+        history.batches = [batch(1, "k", 1, [1, 2])]
+        history.pages = [page("a-0", "a-2", [("k", 2)], received=3)]
+        history.windows = [("silence", 0, 2, 1)]
+        history.judge({"k": (2, None)}, "a-2")
+        self.assertEqual(len(history.failures), 1)
+        self.assertIn("1.90 s after its acknowledgement", history.failures[0])
+
+    def test_the_first_write_after_a_promotion_is_timed(self):
+        history = History()
+        history.promotion = ("a promotion", time.monotonic() - 9, 3)
+        history.acknowledge("k", "x", "a", 2)
+        history.acknowledge("k", "y", "a", 4)
+        self.assertEqual((len(history.promotions), len(history.failures)), (1, 1))
 
     def test_a_rest_is_the_base_of_the_next_stretch(self):
         history = History()
