@@ -242,11 +242,11 @@ class History:
                     "changes": [(change.key, change.revision, change.client, change.write) for change in each.changes],
                     "took": round(each.received - each.sent, 4)}))
         for batch in batches:
-            if batch.key == known.key and abs(batch.sent - page.received) < 20:
+            if batch.key == known.key and abs(batch.sent - page.received) < 10:
                 lines.append(f"  batch: {json.dumps(dataclasses.asdict(batch))}")
         for each in pages:
             found = [change.revision for change in each.changes if change.key == known.key]
-            if found and each.epoch == page.epoch and abs(each.received - page.received) < 20:
+            if found and each.epoch == page.epoch and abs(each.received - page.received) < 2:
                 lines.append(f"  shown: by page {each.index} of {each.follower}, {each.since} to {each.cursor}, port {each.port}, at {found}, {each.received}")
         lines.append(f"  forks: {self.lineage.forks}, base: {[each for each in self.base if each[0] == known.key]}")
         return "\n".join(lines)
