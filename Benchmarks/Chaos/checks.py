@@ -47,6 +47,7 @@ class Known:
     sent: float
     epoch: str
     source: str
+    removes: bool = False
 
 
 class Revisions:
@@ -91,13 +92,14 @@ def revisions(epoch, lineage, batches, pages, base):
     sent = {(batch.client, batch.number + offset): batch.sent for batch in batches for offset in range(batch.length)}
     for batch in batches:
         answer = batch.answer
-        for revision in answer.revisions if answer else []:
+        for index, revision in enumerate(answer.revisions if answer else []):
             if revision is not None:
-                found.add(Known(batch.key, revision, batch.sent, answer.epoch, f"acknowledged by port {answer.port}"))
+                removes = batch.removes and index == batch.length - 1
+                found.add(Known(batch.key, revision, batch.sent, answer.epoch, f"acknowledged by port {answer.port}", removes))
     for page in pages:
         for change in page.changes:
             began = sent.get((change.client, change.write), float("-inf"))
-            found.add(Known(change.key, change.revision, began, page.epoch, f"page {page.index} of {page.follower}"))
+            found.add(Known(change.key, change.revision, began, page.epoch, f"page {page.index} of {page.follower}", change.op == "delete"))
     for key, revision, of in base:
         found.add(Known(key, revision, float("-inf"), of, "the records at the last rest"))
     return found.seal()
@@ -118,7 +120,7 @@ def is_decided(batch, epoch, found):
 class Missing:
     page: object
     known: Known
-    # What may have replaced it while the page was read, beyond the page.
+    # A later change, beyond the page, that may have replaced it while the page was read.
     replacement: Known
     # Writes that may have replaced the record in a history of which no response is left.
     undecided: list
@@ -128,7 +130,7 @@ def missing(page, found, undecided):
     """The changes of a page's range that it lacks. It may, where there is a replacement, or may be one.
 
     A page leaves out a change whose record has a later one. That may be beyond the page, if it was committed while the page was read.
-    So its write was sent before the page was received."""
+    So its write was sent before the page was received. A reader that begins without data gets no deletes."""
     shown = {}
     for change in page.changes:
         shown[change.key] = max(change.revision, shown.get(change.key, 0))
@@ -136,7 +138,7 @@ def missing(page, found, undecided):
     for known in found.between(page.start, page.end):
         wanted[known.key] = known
     for key, known in wanted.items():
-        if shown.get(key, 0) >= known.revision:
+        if shown.get(key, 0) >= known.revision or known.removes and page.is_initial:
             continue
         replacement = next((later for later in found.by_key[key] if later.revision > page.end and later.sent < page.received), None)
         yield Missing(page, known, replacement, [batch for batch in undecided if batch.key == key and batch.sent < page.received])
@@ -183,9 +185,10 @@ def early(batch):
 def behind(found, table):
     """The records of the servers whose revision is not the last one that is known."""
     for key, known in found.by_key.items():
-        last = max(each.revision for each in known)
-        if table.get(key, (0,))[0] != last:
-            yield f"{key} is at {table.get(key, (0,))[0]} of {found.epoch}, and {last} is known"
+        last = max(known, key=lambda each: each.revision)
+        wanted = 0 if last.removes else last.revision
+        if table.get(key, (0,))[0] != wanted:
+            yield f"{key} is at {table.get(key, (0,))[0]} of {found.epoch}, and {last.revision} is known ({'a delete' if last.removes else 'a put'})"
 
 
 def survival(acknowledged, table, epoch, lineage):

@@ -9,6 +9,9 @@ import time
 
 from records import Answer, Change, Page, position
 
+# The value of a record that was deleted.
+DELETED = object()
+
 
 class Reply:
     def __init__(self, status, cursor, body, retry, tag):
@@ -76,7 +79,7 @@ class WritingClient(Client):
 
 class Writer(WritingClient):
     """Sends atomic batches of an increment and a mark: a record that counts a write twice, or not at all, has another number of marks
-    than its count. Repeats a batch under its numbers until it is decided."""
+    than its count; or of a put and a delete, or two puts. Repeats a batch under its numbers until it is decided."""
 
     def __init__(self, *arguments, keys):
         super().__init__(*arguments)
@@ -88,12 +91,18 @@ class Writer(WritingClient):
 
     def step(self):
         self.rounds += 1
-        key = f"counters/{self.period()}-{self.random.randrange(self.keys)}"
         mark = f"{self.client}-{self.rounds}"
-        batch = [
-            {"number": self.number, "op": "increment", "key": key, "path": "/n", "by": 1},
-            {"number": self.number + 1, "op": "patch", "key": key, "value": {"marks": {mark: True}}},
-        ]
+        if self.random.random() < 0.1:
+            key = f"visits/{self.period()}-{self.random.randrange(self.keys)}"
+            last = self.random.choice([{"op": "delete"}, {"op": "put", "value": {"last": mark}}])
+            batch = [{"number": self.number, "op": "put", "key": key, "value": {"first": mark}}, {"number": self.number + 1, "key": key} | last]
+            mark = None
+        else:
+            key = f"counters/{self.period()}-{self.random.randrange(self.keys)}"
+            batch = [
+                {"number": self.number, "op": "increment", "key": key, "path": "/n", "by": 1},
+                {"number": self.number + 1, "op": "patch", "key": key, "value": {"marks": {mark: True}}},
+            ]
         if self.decide(key, mark, batch):
             self.number += 2
         if self.random.random() < 0.2:
@@ -101,7 +110,7 @@ class Writer(WritingClient):
         time.sleep(self.random.uniform(0, 0.02))
 
     def decide(self, key, mark, batch):
-        sent = self.history.begin(self.client, self.number, key)
+        sent = self.history.begin(self.client, self.number, key, batch[1]["op"] == "delete")
         while not self.is_stopped:
             if self.epoch is None and not self.learn_epoch():
                 continue
@@ -149,7 +158,8 @@ class Writer(WritingClient):
         sent.answer = Answer(
             epoch, head, [result.get("revision") for result in results], [result["status"] for result in results], self.server.port,
             time.monotonic(), time.time())
-        self.history.acknowledge(key, mark, epoch, results[1].get("revision", 0))
+        if mark is not None:
+            self.history.acknowledge(key, mark, epoch, results[1].get("revision", 0))
         self.history.count("acknowledged batches")
         return True
 
@@ -207,6 +217,8 @@ class Follower(Client):
         self.cursor = "0"
         self.table = {}
         self.is_live = False
+        # Where it had read everything. It knows of no delete before.
+        self.listed = None
         # How many polls had which result.
         self.polls = collections.Counter()
 
@@ -233,7 +245,7 @@ class Follower(Client):
             # In the middle of several pages, a change may have been left out whose replacement is lost.
             may_continue, self.is_live = self.is_live, False
             if not (may_continue and self.inherit()):
-                self.cursor, self.table = "0", {}
+                self.cursor, self.table, self.listed = "0", {}, None
             return
         if reply.status not in (200, 204):
             self.history.fail(f"{self.client}: {reply.status} {reply.body}")
@@ -246,6 +258,8 @@ class Follower(Client):
         if reply is None or reply.status != 410 or "fork" not in reply.body:
             return False
         fork, cursor = reply.body["fork"], reply.body["cursor"]
+        if fork < self.listed:
+            return False
         for key in [key for key, (revision, _) in self.table.items() if revision > fork]:
             found = ask(self.server.port, "GET", f"/v1/shop/records/{key}")
             if found is None or found.status not in (200, 404) or position(found.cursor)[0] != position(cursor)[0]:
@@ -273,18 +287,20 @@ class Follower(Client):
         self.history.add(Page(
             self.client, self.history.number(), self.cursor, reply.cursor, reply.status == 204 or reply.body["upToDate"], reply.status,
             self.server.port, began, received, time.time(),
-            [Change(change["key"], change["revision"], change.get("client"), change.get("write")) for change in changes]))
+            [Change(change["key"], change["revision"], change.get("client"), change.get("write"), change["op"]) for change in changes]))
         for change in changes:
             if "write" in change:
                 self.history.allocated(epoch, change["revision"], change["key"], change["client"], change["write"])
             known = self.table.get(change["key"])
             if known and known[0] > change["revision"]:
                 self.history.fail(f"{self.client}: {change['key']} went from {known[0]} back to {change['revision']}")
-            self.table[change["key"]] = (change["revision"], change.get("value"))
+            self.table[change["key"]] = (change["revision"], DELETED if change["op"] == "delete" else change.get("value"))
         if changes or self.cursor == "0":
             self.polls["with changes"] += 1
         elif received - began >= self.wait / 2:
             self.polls["waited"] += 1
         self.history.count("polls answered")
         self.is_live = reply.status == 204 or reply.body["upToDate"]
+        if self.listed is None and self.is_live:
+            self.listed = revision
         self.cursor = reply.cursor

@@ -115,8 +115,8 @@ class History:
             if limit and took > limit + self.clock.worst(began, began + took):
                 self.fail(f"the first write was acknowledged {took:.1f} s after {name}, of {limit}")
 
-    def begin(self, client, number, key):
-        batch = Batch(client, number, key, time.monotonic())
+    def begin(self, client, number, key, removes):
+        batch = Batch(client, number, key, time.monotonic(), removes=removes)
         with self.lock:
             self.batches.append(batch)
         return batch

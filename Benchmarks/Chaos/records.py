@@ -29,6 +29,8 @@ class Batch:
     attempts: int = 0
     answer: Answer = None
     length: int = 2
+    # Whether its last write is a delete.
+    removes: bool = False
 
 
 @dataclasses.dataclass
@@ -37,6 +39,7 @@ class Change:
     revision: int
     client: str = None
     write: int = None
+    op: str = "put"
 
 
 @dataclasses.dataclass
@@ -60,6 +63,11 @@ class Page:
 
     @property
     def start(self): return 0 if self.since == "0" else position(self.since)[1]
+
+    @property
+    def is_initial(self):
+        """Whether it belongs to a reading from the beginning: the cursors within one have an origin."""
+        return self.since == "0" or self.since.count("-") > 1
 
     @property
     def end(self): return position(self.cursor)[1]

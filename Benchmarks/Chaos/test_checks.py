@@ -11,10 +11,10 @@ from history import History
 from records import Answer, Batch, Change, Page
 
 
-def batch(number, key, sent, revisions, epoch="a", sent_for=None, head=None, floor=0):
+def batch(number, key, sent, revisions, epoch="a", sent_for=None, head=None, floor=0, removes=False):
     """A batch of one writer that was answered with these revisions; `revisions` is None if no answer came."""
     answer = revisions and Answer(epoch, head or max(revisions), revisions, ["applied"] * 2, 8180, sent + 0.1, 0)
-    return Batch("writer", number, key, sent, {of: floor for of in sent_for or [epoch]}, 1, answer)
+    return Batch("writer", number, key, sent, {of: floor for of in sent_for or [epoch]}, 1, answer, removes=removes)
 
 
 def page(since, cursor, changes, received=10):
@@ -88,6 +88,13 @@ class PageTests(unittest.TestCase):
         self.assertEqual(lacking(page("0", "a-6", []), [], base=[("k", 5, "a")]), [("k", 5, 0)])
 
 
+    def test_a_delete_is_required_except_in_a_reading_from_the_beginning(self):
+        given = [batch(1, "k", 1, [4, 5], removes=True)]
+        self.assertEqual(lacking(page("a-3", "a-6", []), given), [("k", 5, 0)])
+        self.assertEqual(lacking(page("0", "a-6", []), given), [])
+        self.assertEqual(lacking(page("a-3-2", "a-6", []), given), [])
+
+
 class LineageTests(unittest.TestCase):
     def test_a_repeat_that_gets_a_revision_before_the_fork_counts_for_both_epochs(self):
         given = [batch(1, "k", 1, [4, 5], epoch="b", sent_for=["a", "b"])]
@@ -140,6 +147,11 @@ class RevisionTests(unittest.TestCase):
         self.assertEqual(len(list(checks.behind(found, {"k": (3, None)}))), 1)
         self.assertEqual(len(list(checks.behind(found, {}))), 1)
         self.assertEqual(list(checks.behind(found, {"k": (5, None)})), [])
+
+    def test_a_record_that_is_there_after_its_delete_is_a_contradiction(self):
+        found = checks.revisions("a", checks.Lineage(), [batch(1, "k", 1, [4, 5], removes=True)], [], [])
+        self.assertEqual(len(list(checks.behind(found, {"k": (4, None)}))), 1)
+        self.assertEqual(list(checks.behind(found, {})), [])
 
     def test_a_page_out_of_order_or_range_or_without_advance_is_a_contradiction(self):
         for wrong in (
