@@ -242,12 +242,8 @@ final class AccessControl: Sendable {
         return try AccessSession(opened, credential, generation: generation)
     }
 
-    /// Whether the session may be used as it is: nothing was revoked, disabled or replaced since its last check, and it has
-    /// not expired. One comparison of numbers and one of times.
-    func isCurrent(_ session: AccessSession) -> Bool { isUnchanged(session) && !session.value.isExpired(at: now) }
-
     /// Whether nothing was revoked, disabled or replaced since the session's last check. It may have expired.
-    private func isUnchanged(_ session: AccessSession) -> Bool { session.generation == generation.load(ordering: .acquiring) }
+    func isUnchanged(_ session: AccessSession) -> Bool { session.generation == generation.load(ordering: .acquiring) }
 
     /// Checks a session whose request is in progress, or waits. A token is verified here only if a change of the policy has
     /// overtaken its request.
@@ -286,11 +282,14 @@ final class AccessControl: Sendable {
         return !state.withLock { $0.revocations.keepsWaits(of: session.value, at: now) }
     }
 
-    /// Whether a wait that ends at ``deadline(of:)`` has to end already, by a revocation. Reads no clock if there was none.
+    /// Whether a wait that ends at ``deadline(of:at:)`` has to end already, by a revocation. Reads no clock if there was none.
     func wasRevoked(_ session: AccessSession) -> Bool { !isUnchanged(session) && hasEnded(session) }
 
-    /// When a wait of the session must end at the latest, in monotonic milliseconds.
-    func deadline(of session: AccessSession) -> Int64? { session.value.deadline(at: now) }
+    /// When a wait of the session must end at the latest, and has expired if that is not later than `now`; both in monotonic
+    /// milliseconds. `nil` if it has no end; then no clock is read.
+    func deadline(of session: AccessSession, at now: Int64) -> Int64? {
+        session.value.deadline(at: TimeReading(wall: environment.wallMilliseconds(), monotonic: now))
+    }
 
     /// The class of a session's readable records in a namespace; `nil` if it may read none.
     func readClass(of session: AccessSession, in namespace: Namespace) -> RightsClasses.ReadClass? {

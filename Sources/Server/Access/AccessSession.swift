@@ -3,13 +3,15 @@ import FreshetTrust
 import FreshetWire
 
 /// The session of a connection's requests.
+///
+/// Each poll of thousands of connections reads the first two properties, which lie in one cache line with the object's header.
 final class AccessSession: Sendable {
-    let value: Session
-    /// `nil` if the request had none. The bytes are shared with the table of sessions.
-    let credential: Secret?
     /// That of ``AccessControl`` when the credential was checked.
     let generation: UInt64
+    /// `nil` if the request had none. The bytes are shared with the table of sessions.
+    let credential: Secret?
     private let permit: WaitCounts.Permit?
+    let value: Session
 
     /// That of requests over the admin socket.
     static let `operator` = AccessSession(.operator, nil, generation: 0)

@@ -83,10 +83,11 @@ final class EventStream: Sendable {
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
         // The client reconnects, and gets the reason as a status.
         guard !core.hasEnded(session), core.follower?.contactProblem == nil else { return stream.finish() }
-        let deadline = session.flatMap { core.access?.deadline(of: $0) }
+        let now = core.now()
+        let deadline = session.flatMap { core.access?.deadline(of: $0, at: now) }
         let (decision, entry) = try core.feeds.ask(
             .after(cursor), changes.selection.subscription, in: changes.selection.namespace, .stream(self), isVerified: isVerified,
-            deadline: deadline, now: core.now())
+            deadline: deadline, now: now)
         switch decision {
         case .waiting(let waiter):
             let isCancelled = state.withLock { state in

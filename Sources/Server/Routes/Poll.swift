@@ -1,4 +1,5 @@
 import FreshetSocketHTTP
+import FreshetTrust
 import FreshetWire
 import HTTPTypes
 
@@ -34,7 +35,7 @@ final class Poll: RepeatedRequestHandler {
 
     var isCurrent: Bool {
         guard let session else { return true }
-        return core.access?.isCurrent(session) ?? true
+        return core.access?.isUnchanged(session) ?? true
     }
 
     func handle(_ value: Span<UInt8>, _ exchange: Exchange) {
@@ -64,9 +65,10 @@ final class Poll: RepeatedRequestHandler {
     /// Answers a poll from the feed or the store, or lets it wait.
     func ask(since: Since, _ exchange: Exchange) {
         let now = core.now()
-        var deadline = now + Int64(wait) * 1_000
-        if let session, let end = core.access?.deadline(of: session) { deadline = min(deadline, end) }
-        let request = PendingPoll(exchange: exchange, deadline: deadline, turn: isCacheable ? since.turn : nil)
+        let end = session.flatMap { core.access?.deadline(of: $0, at: now) } ?? .max
+        let request = PendingPoll(
+            exchange: exchange, deadline: min(now + Int64(wait) * 1_000, end), turn: isCacheable ? since.turn : nil)
+        guard end > now else { return fail(request, AccessProblem.of(.expired)) }
         if let problem = core.follower?.contactProblem ?? selection.subscription.part.refusal(of: since) { return fail(request, problem) }
         do { try ask(request, since: since, now: now) } catch { fail(request, error) }
     }

@@ -114,7 +114,7 @@ import Testing
             let target = "/v1/shop/changes?since=\(cursor)&wait=60"
             async let poll = server.server.test.thread { connection in
                 let waited = try connection.request("GET", target, [token])
-                return (waited.status, waited.cursor, try connection.request("GET", target, [token]).status)
+                return (waited.status, waited.cursor, try connection.request("GET", target, [token]))
             }
             async let stream = server.server.test.thread { connection in
                 try connection.sendRequest("GET", target, [token, ("Accept", "text/event-stream")])
@@ -126,8 +126,11 @@ import Testing
             server.clock.advance(1_300)
             // Then
             let (waited, position, next) = try await poll
-            #expect(waited == 204 && next == 401)
+            #expect(waited == 204 && next.status == 401)
             #expect(position == cursor)
+            // And a connection that has not polled before is refused with the same words
+            let first = try await server.server.test.thread { try $0.request("GET", target, [token]) }
+            #expect(first.body == next.body && first["WWW-Authenticate"] == next["WWW-Authenticate"] && first["WWW-Authenticate"] != nil)
             #expect(try await stream == Array("0\r\n\r\n".utf8))
         }
     }
