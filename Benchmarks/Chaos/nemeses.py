@@ -22,7 +22,8 @@ class Nemesis:
             # Otherwise it would be the machine's disk.
             del everything["fill_disk"]
         if system.failover == "keep":
-            del everything["promote_with_loss"]
+            # Somebody has seen writes that are gone then.
+            del everything["promote_with_loss"], everything["promote_unconfirmed"]
         unknown = set(names or []) - set(everything)
         if unknown:
             raise SystemExit(f"error: there is no {', '.join(sorted(unknown))}; there are {', '.join(sorted(everything))}")
@@ -174,4 +175,15 @@ class Nemesis:
         self.system.replication.is_silent = True
         self._rest(0.5, 2)
         self.system.fail_over(is_lossless=False, zombie=self.random.random() < 0.5)
+        self.system.replication.is_silent = False
+
+    def do_promote_unconfirmed(self):
+        """Waits for the standby are cancelled, so commits are visible that it lacks, and then it takes over: none of them may have been
+        acknowledged."""
+        self.system.set_synchronous(True)
+        self.system.replication.is_silent = True
+        for _ in range(5):
+            self._rest(0.2, 0.4)
+            self.system.primary.query("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+        self.system.fail_over(is_lossless=True, zombie=self.random.random() < 0.5)
         self.system.replication.is_silent = False
