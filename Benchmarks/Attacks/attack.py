@@ -1,6 +1,6 @@
 """Attacks a server in each way that we know, and says what it took; see scripts/attack.
 
-    attack.py --program PATH [--quick] [--untimed] [TEXT…]
+    attack.py --program PATH [--quick] [--untimed] [--secured] [TEXT…]
 
 TEXT selects a section, or the rows whose title has it.
 """
@@ -20,6 +20,7 @@ import browsers  # noqa: F401
 import single  # noqa: F401
 import together  # noqa: F401
 from rows import Scene, rows, run_row, text_of
+from secured import NOBODY, PRINCIPAL
 from server import UNUSED_ADDRESS, options_of
 
 SLOW = "slow connections"
@@ -36,6 +37,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--untimed", action="store_true")
+    parser.add_argument("--secured", action="store_true")
     parser.add_argument("text", nargs="*")
     arguments = parser.parse_args()
     help_text = options_of(arguments.program)
@@ -44,19 +46,24 @@ def main():
     def chosen(section, title):
         return not arguments.text or any(text == section or (not text.isdigit() and text in title) for text in arguments.text)
 
+    quick, attackers = arguments.quick or arguments.secured, (PRINCIPAL, NOBODY) if arguments.secured else (None,)
     began, broken, count = time.monotonic(), [], 0
     slow = None
-    if not arguments.quick and chosen("3", SLOW):
+    if not quick and chosen("3", SLOW):
         slow = memory.SlowOnes(Scene(arguments.program, options))
     try:
         for row in rows:
-            if not chosen(row.section, row.title) or (arguments.quick and not row.quick):
+            if not chosen(row.section, row.title) or (quick and not row.quick):
                 continue
-            start = time.monotonic()
-            figures = run_row(row, arguments.program, options, timed=not arguments.untimed)
-            count += 1
-            if not show(row.section, row.title, figures, time.monotonic() - start):
-                broken.append(f"{row.section}: {row.title}")
+            for attacker in attackers:
+                if attacker == NOBODY and row.needs_key:
+                    continue
+                start = time.monotonic()
+                figures = run_row(row, arguments.program, options, timed=not arguments.untimed, attacker=attacker)
+                count += 1
+                title = f"{row.title}, by {attacker}" if attacker else row.title
+                if not show(row.section, title, figures, time.monotonic() - start):
+                    broken.append(f"{row.section}: {title}")
         if slow:
             count += 1
             if not show("3", SLOW, slow.collect(), time.monotonic() - began):

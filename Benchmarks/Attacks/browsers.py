@@ -52,7 +52,7 @@ def stored_page(scene):
     scene.state("X-Content-Type-Options of a problem", problem.get("x-content-type-options", "none"), is_any=("nosniff",))
 
 
-@row("5", "files that another user of the machine could read")
+@row("5", "files that another user of the machine could read", needs_key=True)
 def file_modes(scene):
     scene.must("PUT", "/v1/a/records/c/1", "1")
     for name in sorted(os.listdir(scene.server.data)):
@@ -60,7 +60,7 @@ def file_modes(scene):
         scene.state(name, f"{mode:04o}", is_any=("0600",))
 
 
-@row("5", "serve beyond loopback without --open")
+@row("5", "serve beyond loopback without --open", needs_key=True)
 def beyond_loopback(scene):
     # 192.0.2.1 is reserved for documentation: without the refusal, the system refuses the address.
     folder = os.path.join(scene.server.folder, "beyond")
@@ -72,7 +72,7 @@ def beyond_loopback(scene):
         scene.state("refused", "no", is_any=("by name",))
 
 
-@row("5", "a value with control characters, on a terminal")
+@row("5", "a value with control characters, on a terminal", needs_key=True)
 def terminal_escapes(scene):
     scene.must("PUT", "/v1/a/records/c/1", '"a\x7fb\u009b31mc\u202ed"'.encode(), {"Content-Type": "application/json"})
     scene.must("PUT", "/v1/a/records/c/2", b"\x1b]0;owned\x07\x1b[2J", {"Content-Type": "text/plain"})
@@ -101,7 +101,7 @@ def on_terminal(command):
     return shown
 
 
-@row("5", "a token sent over http:// beyond loopback")
+@row("5", "a token sent over http:// beyond loopback", needs_key=True)
 def token_in_clear(scene):
     # The system connects 0.0.0.0 to loopback, but it is no loopback address.
     command = [scene.program, "get", "c/1", "--server", f"http://0.0.0.0:{scene.port}", "--namespace", "a", "--token", "secret"]
@@ -110,7 +110,7 @@ def token_in_clear(scene):
     scene.state("refused", "yes" if refused else "no", is_any=("yes",))
 
 
-@row("5", "an empty line before a request")
+@row("5", "an empty line before a request", needs_key=True)
 def empty_line(scene):
     connection, answer = Connection(scene.port), Answer()
     connection.send(b"\r\n" + head("GET", "/healthz"))

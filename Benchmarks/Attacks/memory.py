@@ -174,7 +174,7 @@ def sweep_prefix(scene):
     scene.state("with NUL", scene.ask("POST", "/v1/a/invalidations", '{"collection":"c","prefix":"a\\u0000b"}').status, is_any=(400,))
 
 
-@row("3", "outcomes of 1,000 clients that the namespace's size does not show")
+@row("3", "outcomes of 1,000 clients that the namespace's size does not show", needs_key=True)
 def unseen_outcomes(scene):
     name = "k" * 2_000
     sent = 0
@@ -184,14 +184,14 @@ def unseen_outcomes(scene):
         ])
         sent += len(body)
         scene.must("POST", "/v1/a/writes", body)
-    status = json.loads(scene.ask("GET", "/v1/a").body)
+    status = json.loads(scene.ask("GET", "/v1/a", None, scene.operator).body)
     files = sum(os.path.getsize(os.path.join(scene.server.data, name)) for name in os.listdir(scene.server.data))
     scene.state("sent", sent / 1024, unit="KiB")
     scene.state("on disk", files / 1024, most=3 * sent // 1024, unit="KiB")
     shown = sorted(name for name, value in status.items() if isinstance(value, int) and value >= 20 and name not in ("head", "bytes"))
     scene.state("shown by", " ".join(shown) or "nothing")
     scene.state("shows clients", str("clients" in status), is_any=("True",))
-    metrics = scene.ask("GET", "/metrics").body.decode()
+    metrics = scene.ask("GET", "/metrics", None, scene.operator).body.decode()
     scene.state("metrics show outcomes", str("outcomes" in metrics or "clients" in metrics), is_any=("True",))
 
 

@@ -6,7 +6,8 @@ import subprocess
 import sys
 import time
 
-from client import ask
+from client import TOKEN, ask
+from secured import NOBODY, PRINCIPAL, prepare
 from server import Server
 
 # The most milliseconds that an attack may delay another client's write, and the answer to its health check.
@@ -19,15 +20,16 @@ rows = []
 
 
 class Row:
-    def __init__(self, section, title, attack, quick):
-        self.section, self.title, self.attack, self.quick = section, title, attack, quick
+    def __init__(self, section, title, attack, quick, needs_key):
+        self.section, self.title, self.attack, self.quick, self.needs_key = section, title, attack, quick, needs_key
 
 
-def row(section, title, quick=True):
-    """Registers an attack: a function that takes a `Scene` and states figures to it."""
+def row(section, title, quick=True, needs_key=False):
+    """Registers an attack: a function that takes a `Scene` and states figures to it. `needs_key`: without a key there is nothing to
+    attack, or to see."""
 
     def register(attack):
-        rows.append(Row(section, title, attack, quick))
+        rows.append(Row(section, title, attack, quick, needs_key))
         return attack
 
     return register
@@ -36,18 +38,31 @@ def row(section, title, quick=True):
 class Scene:
     """A server with one well-behaved client, and the figures that an attack on it has stated."""
 
-    def __init__(self, program, options, timed=True):
+    def __init__(self, program, options, timed=True, attacker=None):
+        """`attacker` attacks a server that requires keys; `None` attacks an open one."""
         self.program = program
         self.timed = timed
-        self.server = Server(program, options)
+        self.keys = {}
+        # The fields with which the server shows what only an operator may see.
+        self.operator = {}
+        if attacker is None:
+            self.server = Server(program, options)
+        else:
+            self.server = prepare(program, self.keys)
+            self.operator = {"Authorization": f"Bearer {self.keys['operator']}"}
         self.port = self.server.port
         self.figures = []
         folder = os.path.dirname(os.path.abspath(__file__))
+        environment = {**os.environ, TOKEN: self.keys["bystander"]} if self.keys else None
         self.bystander = subprocess.Popen(
             [sys.executable, os.path.join(folder, "bystander.py"), str(self.port), BYSTANDER],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        if attacker == PRINCIPAL:
+            os.environ[TOKEN] = self.keys["attacker"]
 
     def close(self):
+        if self.keys:
+            os.environ.pop(TOKEN, None)
         self.server.stop()
         self.bystander.kill()
         self.bystander.wait()
@@ -103,6 +118,38 @@ class Scene:
         self.state("server", "runs" if self.server.runs() else "ended", is_any=("runs",))
 
 
+class NobodysScene(Scene):
+    """A server that requires keys, attacked without one. The operator sends the requests that prepare an attack. Of the figures those
+    count that show harm to others, and that no request was done."""
+
+    HARMS = {"writes of others", "health", "memory", "processor", "server", "attack", "held by one address"}
+
+    def __init__(self, program, options, timed, attacker):
+        super().__init__(program, options, timed, attacker)
+        self.statuses = {}
+
+    def ask(self, method, path, body=None, fields=None, **options):
+        answer = super().ask(method, path, body, fields, **options)
+        self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
+        return answer
+
+    def must(self, method, path, body=None, fields=None, **options):
+        answer = super().ask(method, path, body, {**(fields or {}), **self.operator}, **options)
+        if answer.status not in (200, 201):
+            raise RuntimeError(f"{method} {path} got {answer.status or answer.error}: {answer.body[:200]!r}")
+        return answer
+
+    def state(self, name, value, **bounds):
+        if name in self.HARMS:
+            super().state(name, value, **bounds)
+
+    def state_refusals(self):
+        """States that each answer was a refusal, and which."""
+        done = sum(count for status, count in self.statuses.items() if 200 <= status < 400)
+        super().state("requests done", done, most=0)
+        super().state("answers", " ".join(f"{count}x{status or 'none'}" for status, count in sorted(self.statuses.items())) or "not read")
+
+
 def text_of(figure):
     name, value, most, is_any, unit, _, holds, least = figure
     shown = f"{value:,.0f}" if isinstance(value, (int, float)) and name != "status" else str(value)
@@ -118,14 +165,16 @@ def text_of(figure):
     return text if holds else f"[{text}]"
 
 
-def run_row(row, program, options, attempts=3, timed=True):
+def run_row(row, program, options, attempts=3, timed=True, attacker=None):
     """The figures of a row. Where nothing but times are beyond their bounds it runs again, since another process may have been the reason;
     the attempt with the fewest broken bounds counts."""
     best = None
     for attempt in range(1, attempts + 1):
-        scene = Scene(program, options, timed)
+        scene = (NobodysScene if attacker == NOBODY else Scene)(program, options, timed, attacker)
         try:
             row.attack(scene)
+            if attacker == NOBODY:
+                scene.state_refusals()
         except Exception as error:  # A row says what went wrong, and the others follow.
             reason = f"{type(error).__name__}: {error}"[:200]
             scene.state("server", "runs" if scene.server.runs() else "ended", is_any=("runs",))
