@@ -63,10 +63,35 @@ public struct Outcome: Sendable {
     public var steps: Int
     /// The virtual time that passed, in milliseconds.
     public var time: Int64
+    /// The counts of changed rights, revocations and tokens that ended.
+    public var access: AccessCounts
     /// The run's incidents, as a scenario that repeats them.
     public var scenario: Scenario
     /// The events of the run, if they were recorded.
     public var timeline: Timeline?
+}
+
+/// How often runs have tested the rules of tokens.
+public struct AccessCounts: Hashable, Sendable {
+    /// How often a device got other rights.
+    public var changes = 0
+    /// Revocations that the server has answered, the waits that they ended, and the requests that were refused after them.
+    public var revocations = 0, revokedWaits = 0, revokedRequests = 0
+    /// Waits that ended with their token, and requests that were refused since it had ended.
+    public var expiredWaits = 0, expiredRequests = 0
+
+    /// No counts yet.
+    public init() {}
+
+    /// Adds the counts of another run.
+    public static func += (counts: inout AccessCounts, other: AccessCounts) {
+        counts.changes += other.changes
+        counts.revocations += other.revocations
+        counts.revokedWaits += other.revokedWaits
+        counts.revokedRequests += other.revokedRequests
+        counts.expiredWaits += other.expiredWaits
+        counts.expiredRequests += other.expiredRequests
+    }
 }
 
 extension Scenario {

@@ -90,10 +90,14 @@ struct Simulate: AsyncParsableCommand {
     private func runSeeds(_ reporter: SimulationReporter) async throws -> [SimulationReporter.Run] {
         var workload = options.workload
         workload.servers = servers
+        var access = AccessCounts()
         let sweep = SeedSweep(workload: workload, seeds: seeds.range, bug: options.bug, keepsGoing: keepGoing)
-        return try await sweep.run(jobs: options.jobs ?? SeedSweep.processors) { run, done, steps in
+        let runs = try await sweep.run(jobs: options.jobs ?? SeedSweep.processors) { run, done, steps in
+            access += run.outcome.access
             reporter.progress(run, done: done, of: seeds.range.count, steps: steps)
         }
+        if options.rights { reporter.print(access) }
+        return runs
     }
 
     /// The command that repeats a run.

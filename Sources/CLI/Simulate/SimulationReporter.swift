@@ -36,6 +36,15 @@ struct SimulationReporter {
         }
     }
 
+    /// Prints how often the runs have tested the rules of tokens.
+    func print(_ access: AccessCounts) {
+        guard !isJSON else { return }
+        StandardStream.output.printLine(
+            "\(grouped(access.revocations)) revocations, which ended \(grouped(access.revokedWaits)) waits and refused "
+                + "\(grouped(access.revokedRequests)) requests; tokens that expired ended \(grouped(access.expiredWaits)) waits and refused "
+                + "\(grouped(access.expiredRequests)) requests; rights changed \(grouped(access.changes)) times")
+    }
+
     /// Shrinks and shows the first violation, writes the requested files, and fails if a rule was broken.
     func finish(_ runs: [Run]) throws {
         guard let first = runs.first else { return }

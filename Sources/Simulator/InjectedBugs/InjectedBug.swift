@@ -97,11 +97,13 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case skipWalk
     /// A session is checked when its request arrives, and not when it begins to wait, commits or is answered.
     case checkRightsOnce
+    /// A poll that comes to others which wait is not ended with its token.
+    case skipExpiry
     /// A device keeps the records that it may not read any more.
     case keepForbidden
 
     /// Whether it shows only in runs with rights.
-    package var needsRights: Bool { rule == .revoked || rule == .withinRights }
+    package var needsRights: Bool { [.revoked, .expired, .withinRights].contains(rule) }
 
     /// The rule that it breaks.
     package var rule: Rule {
@@ -123,6 +125,7 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
         case .endlessRead, .keepWaiters: .bounded
         case .skipReconciliation: .serversFollow
         case .skipWalk, .checkRightsOnce: .revoked
+        case .skipExpiry: .expired
         case .keepForbidden: .withinRights
         }
     }

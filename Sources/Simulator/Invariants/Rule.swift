@@ -37,6 +37,8 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
     case serversFollow
     /// Once the server has answered a revocation, no request of the token changes anything or learns anything.
     case revoked
+    /// A wait ends with its token: no change that comes later reaches it.
+    case expired
     /// After a contact under its present rights, a device holds no record outside of them.
     case withinRights
 
@@ -61,6 +63,7 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
         case .rejectionsStay: "rejections stay"
         case .serversFollow: "servers follow"
         case .revoked: "revoked"
+        case .expired: "expired"
         case .withinRights: "within rights"
         }
     }

@@ -161,11 +161,13 @@ extension Expectation.Standing {
 }
 
 extension ScenarioEvent.Access {
-    /// `everything`, `nothing` or `read notes/* write notes/1`.
+    /// `everything`, `nothing` or `read notes/* write notes/1`, and for how long.
     var text: String {
-        if self == .everything { return "everything" }
+        let time = life.map { " for \(DurationText.of($0.magnitude))" } ?? ""
+        if (read, write) == ([.everything], [.everything]) { return "everything\(time)" }
         let parts = [("read", read), ("write", write)].filter { !$0.1.isEmpty }
-        return parts.isEmpty ? "nothing" : parts.map { "\($0) \($1.map(\.text).joined(separator: " "))" }.joined(separator: " ")
+        let words = parts.isEmpty ? "nothing" : parts.map { "\($0) \($1.map(\.text).joined(separator: " "))" }.joined(separator: " ")
+        return words + time
     }
 }
 

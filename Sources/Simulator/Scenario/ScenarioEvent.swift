@@ -137,12 +137,16 @@ public enum ScenarioEvent: Hashable, Sendable {
         public var read: [InvalidationScope]
         /// The writable ranges.
         public var write: [InvalidationScope]
+        /// How long each token with these rights is valid, in milliseconds; `nil` for always.
+        public var life: Int64?
 
         /// Everything.
         public static let everything = Access(read: [.everything], write: [.everything])
 
         /// Rights.
-        public init(read: [InvalidationScope], write: [InvalidationScope]) { (self.read, self.write) = (read, write) }
+        public init(read: [InvalidationScope], write: [InvalidationScope], life: Int64? = nil) {
+            (self.read, self.write, self.life) = (read, write, life)
+        }
     }
 
     /// A fault of a disk.

@@ -101,20 +101,25 @@ extension ScenarioParser {
     }
 
     private static let grantRule =
-        "'grant' takes a device and its rights, as in 'grant A read notes/* write notes/1', 'nothing' or 'everything'"
+        "'grant' takes a device and its rights, as in 'grant A read notes/* write notes/1', 'nothing' or 'everything', and 'for 30s' behind them"
 
     private func access(_ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent.Access {
         var access = ScenarioEvent.Access(read: [], write: [])
         for (word, found) in [("everything", ScenarioEvent.Access.everything), ("nothing", access)] where line.take(word) {
-            try line.end(Self.grantRule)
-            return found
+            return try lasting(found, &line)
         }
         guard !line.isAtEnd else { throw .invalid(line: nil, "the line ends too soon: \(Self.grantRule)") }
         for (verb, ranges) in [("read", \ScenarioEvent.Access.read), ("write", \ScenarioEvent.Access.write)] where line.take(verb) {
             repeat {
                 access[keyPath: ranges].append(try Self.scope(try line.word(Self.grantRule), Self.grantRule))
-            } while !line.isAtEnd && line.peek() != "write"
+            } while !line.isAtEnd && line.peek() != "write" && line.peek() != "for"
         }
+        return try lasting(access, &line)
+    }
+
+    private func lasting(_ access: ScenarioEvent.Access, _ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent.Access {
+        var access = access
+        if line.take("for") { access.life = try duration(&line, Self.grantRule) }
         try line.end(Self.grantRule)
         return access
     }

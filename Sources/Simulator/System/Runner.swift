@@ -46,7 +46,8 @@ final class Runner {
             if !isHealed { scenario.incidents.append(Scenario.Incident(after: system.now - lastIncident + 1, .healAll)) }
         }
         return Outcome(
-            violation: violation, hash: system.digest.value, steps: system.step, time: system.now, scenario: scenario,
+            violation: violation, hash: system.digest.value, steps: system.step, time: system.now, access: system.access,
+            scenario: scenario,
             timeline: system.recorder?.finished(at: system.now, violation))
     }
 

@@ -86,6 +86,8 @@ final class SimulatedDevice {
     var granted: ScenarioEvent.Access?
     /// What its tokens allow, by their numbers, where that is not everything.
     var tokenRights: [Int: Rights] = [:]
+    /// When its tokens end, by their numbers, where they do.
+    var tokenEnds: [Int: Int64] = [:]
     /// The token of the request for changes that the server answered last.
     var feedToken = 0
 

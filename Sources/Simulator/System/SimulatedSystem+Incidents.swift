@@ -52,7 +52,9 @@ extension SimulatedSystem {
             if servers.indices.contains(number) { disturbPeers(of: servers[number], fault, duration) }
         case .refuse(let number, .tokenExpired, _): devices[number].expiredToken = devices[number].token
         case .refuse(let number, let kind, let duration): devices[number].refusal = TimedCondition(kind, until: now + duration)
-        case .grant(let number, let access): grant(access, devices[number])
+        case .grant(let number, let rights):
+            access.changes += 1
+            grant(rights, devices[number])
         case .revoke(let number): submit(.revocation(device: number, through: devices[number].token))
         case .backUp: backUp()
         case .restore: if !isSendingUnderAnotherName { try restore() }
@@ -82,9 +84,10 @@ extension SimulatedSystem {
         device.refusal = nil
     }
 
-    /// All faults are over: links, disks and processes are as they should be. Tokens keep their rights.
+    /// All faults are over: links, disks and processes are as they should be. Tokens keep their rights, and the next ones last.
     func healAll() {
         shared.trouble = nil
+        for device in devices { device.granted?.life = nil }
         for server in servers {
             server.peerTrouble = nil
             if !server.isUp { queue.push(.serverStart(server.process), at: now) }

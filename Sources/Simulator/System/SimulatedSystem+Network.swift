@@ -65,7 +65,7 @@ extension SimulatedSystem {
     /// - Parameter isDelivery: whether the feed gives it to a reader that waited, whose session was checked when the wait began.
     func reply(_ serial: Int, _ reply: Reply, lastWrite stated: Int64? = nil, isDelivery: Bool = false) {
         var reply = reply
-        if !shared.revoked.isEmpty { checkSession(messages[serial], &reply, isDelivery: isDelivery) }
+        checkSession(messages[serial], &reply, isDelivery: isDelivery)
         var lastWrite = stated.map { bug == .overstateLastWrite ? $0 + 1 : bug == .understateLastWrite ? max(0, $0 - 1) : $0 }
         if bug == .overstateFork { reply = reply.overstatingFork() }
         let message = messages[serial]

@@ -28,6 +28,7 @@ extension SimulatedSystem {
             Grant(namespaces: .all, ranges: RangeSet(ranges), verbs: Verbs(verb))
         }
         device.tokenRights[device.token] = Rights(grants)
+        device.tokenEnds[device.token] = granted.life.map { now + $0 }
     }
 
     /// `nil` for everything.
@@ -38,6 +39,16 @@ extension SimulatedSystem {
 
     /// Whether the revocation was answered.
     func isRevokedForAll(_ message: Message) -> Bool { shared.answeredRevocations[message.device].map { message.token <= $0 } ?? false }
+
+    /// The end of the token; `nil` if it has none.
+    func end(of message: Message) -> Int64? { devices[message.device].tokenEnds[message.token] }
+
+    /// Until when a poll may wait: as its own time and its token allow.
+    func deadline(of message: Message, wait: Int) -> Int64 {
+        let (deadline, end) = (now + Int64(wait) * 1_000, end(of: message) ?? .max)
+        let isSkipped = bug == .skipExpiry && !servers[message.server].waiters.isEmpty
+        return isSkipped ? deadline : min(deadline, end)
+    }
 
     // MARK: Requests
 
@@ -97,8 +108,16 @@ extension SimulatedSystem {
 
     // MARK: Revocations
 
-    /// Replaces an answer to a session that has ended in the meantime, and checks the one that leaves.
+    /// Replaces an answer to a session that has ended in the meantime, and checks the one that leaves, and when.
     func checkSession(_ message: Message, _ reply: inout Reply, isDelivery: Bool) {
+        if isDelivery, reply.tellsSomething, let end = end(of: message) {
+            if case .noChange = reply, end <= now { access.expiredWaits += 1 }
+            if end + WaiterTable<Int>.bucketWidth < now {
+                let text = "\(reply.kindOfAnswer) ended a wait \(now - end) ms after its token"
+                oracle.fail(devices[message.device], Oracle.InvariantFailure(.expired, text))
+            }
+        }
+        guard !shared.revoked.isEmpty else { return }
         if !isDelivery, bug != .checkRightsOnce, reply.tellsSomething, hasEnded(message) { reply = Self.ended }
         guard reply.tellsSomething, isRevokedForAll(message) else { return }
         let text = "\(reply.kindOfAnswer) left for a token whose revocation had been answered"
@@ -112,9 +131,11 @@ extension SimulatedSystem {
                 let deliveries = server.feed?.end { [messages] in
                     revoked[messages[$0].device].map { [token = messages[$0].token] in token <= $0 } ?? false
                 }
+                access.revokedWaits += deliveries?.reduce(0) { $0 + $1.waiterCount } ?? 0
                 deliver(deliveries ?? [])
             }
         }
+        for (device, token) in revoked where token > shared.answeredRevocations[device] ?? 0 { access.revocations += 1 }
         shared.answeredRevocations = revoked
     }
 
@@ -152,6 +173,10 @@ extension SimulatedSystem {
             throw Oracle.InvariantFailure(.withinRights, "a rejected write holds \(rejection.key), which the device's tokens may not read")
         }
     }
+}
+
+extension FeedDelivery<Int> {
+    fileprivate var waiterCount: Int { if case .response(let waiters, _) = self { waiters.count } else { 0 } }
 }
 
 extension SimulatedDevice {

@@ -20,7 +20,7 @@ extension SimulatedSystem {
         switch message.kind {
         case .changes(let since, _, _, _, _?): push(.serverScan(server.process, message: serial, since, deadline: now), after: delay(2))
         case .changes(let since, _, let wait, _, nil):
-            let deadline = now + Int64(wait) * 1_000
+            let deadline = deadline(of: message, wait: wait)
             if bug == .loseWakeUp, wait > 0 {
                 return push(.serverPark(server.process, message: serial, since, deadline: deadline), after: 5)
             }
@@ -60,8 +60,12 @@ extension SimulatedSystem {
     }
 
     private func refusal(of message: Message, _ device: SimulatedDevice) -> Reply? {
-        if hasEnded(message) { return Self.ended }
-        if message.token <= device.expiredToken {
+        if hasEnded(message) {
+            access.revokedRequests += 1
+            return Self.ended
+        }
+        if message.token <= device.expiredToken || end(of: message).map({ $0 <= now }) ?? false {
+            access.expiredRequests += 1
             return .problem(Problem(.unauthorized, "the token has expired"), cursor: nil, retryAfter: nil)
         }
         guard let kind = device.refusal?.present(at: now) else { return nil }

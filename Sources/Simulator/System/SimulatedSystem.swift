@@ -87,6 +87,7 @@ final class SimulatedSystem {
     var step = 0
     var queue = EventQueue<Event>()
     var digest = RunDigest()
+    var access = AccessCounts()
     var messages: [Message] = []
     /// The last copy of a device's disk.
     var diskCopy: DiskCopy?

@@ -193,7 +193,9 @@ struct WorkloadGenerator {
                 ["", "1", "3"].map { InvalidationScope.collection(collection, prefix: $0) }
             }
             let read = ranges.filter { _ in rights.chance(oneIn: 3) }
-            return .grant(device: device, ScenarioEvent.Access(read: read, write: read.filter { _ in !rights.chance(oneIn: 3) }))
+            let write = read.filter { _ in !rights.chance(oneIn: 3) }
+            let life = rights.chance(oneIn: 2) ? rights.duration(2_000, 60_000) : nil
+            return .grant(device: device, ScenarioEvent.Access(read: read, write: write, life: life))
         }
     }
 

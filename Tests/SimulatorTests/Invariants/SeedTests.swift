@@ -47,6 +47,19 @@ import Testing
         }
     }
 
+    @Test func shortRunsWithRightsTestTheEndsOfTokens() throws {
+        // When the first of the ten thousand interleavings of docs/simulator.md are run
+        var counts = AccessCounts()
+        for seed: UInt64 in 1...40 {
+            let outcome = try Simulation(seed: seed, workload: Workload(devices: 3, steps: 100, hasRights: true)).run()
+            #expect(outcome.violation == nil, "seed \(seed): \(outcome.violation.map { "\($0.rule), \($0.text)" } ?? "")")
+            counts += outcome.access
+        }
+        // Then each of the ways in which a token ends has occurred
+        #expect(counts.changes > 0 && counts.revocations > 0 && counts.revokedWaits > 0 && counts.revokedRequests > 0)
+        #expect(counts.expiredWaits > 0 && counts.expiredRequests > 0)
+    }
+
     @Test func theSameSeedIsTheSameRun() throws {
         for seed: UInt64 in 2_001...2_004 {
             // Given a seed

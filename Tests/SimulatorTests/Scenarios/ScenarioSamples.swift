@@ -90,7 +90,11 @@ enum ScenarioSamples {
         ]
         for count in 0...ranges.count {
             scenario.add(.grant(device: 1, ScenarioEvent.Access(read: Array(ranges[..<count]), write: Array(ranges[count...]))))
+            let lasting = ScenarioEvent.Access(read: Array(ranges[..<count]), write: Array(ranges[..<count]), life: Int64(count) * 1_500)
+            scenario.add(.grant(device: 1, lasting))
         }
+        scenario.add(.grant(device: 1, .everything))
+        scenario.add(.grant(device: 1, ScenarioEvent.Access(read: [], write: [], life: 1)))
         for device in scenario.devices.indices {
             for event in [
                 ScenarioEvent.clear(device: device), .join(device: device), .wake(device: device), .reconnect(device: device),
