@@ -10,7 +10,7 @@ struct WorkloadOptions: ParsableArguments {
     @Option(help: "How many steps of a run come before all faults end; in a search, of a uniform run.")
     var steps = defaultSteps
     @Option(help: ArgumentHelp("The faults of the runs: all, none, or a list with commas.", valueName: "list")) var faults = FaultList.all
-    @Flag(help: "Give devices tokens whose rights are narrowed and widened, and which are revoked.") var rights = false
+    @Flag(help: "Give devices tokens whose rights are narrowed and widened, which end, and which are revoked.") var rights = false
     @Option(help: ArgumentHelp("How many runs at a time, 1 to 1024. (default: one a processor)", valueName: "count")) var jobs: Int?
     @Option(
         help: ArgumentHelp(
