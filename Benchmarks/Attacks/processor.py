@@ -13,14 +13,30 @@ from memory import OCTETS, put
 from rows import MIB, row
 
 
+def unread(port):
+    """The bytes that a server has sent and nobody has received."""
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        rows = [line.split() for line in table.readlines()[1:]]
+    return sum(int(row[4].split(":")[0], 16) for row in rows if row[1].endswith(f":{port:04X}"))
+
+
+def wait_until_full(port):
+    """Waits until each reader that does not read has been sent as much as its socket accepts: for 3 s less than one page more."""
+    end, full, since = time.monotonic() + 60, unread(port), time.monotonic()
+    while time.monotonic() < min(end, since + 3):
+        time.sleep(0.2)
+        now = unread(port)
+        if abs(now - full) > 64 << 10:
+            full, since = now, time.monotonic()
+
+
 @row("4", "600 streams that nobody reads")
 def stuck_streams(scene):
     for index in range(70):
         put(scene, f"c/{index}", 60_000)
     flood = Flood(scene.port, 600, head("GET", "/v1/a/changes?since=0", None, {"Accept": "text/event-stream"}))
     flood.run(5)
-    # Until each has been sent as much as its socket accepts.
-    time.sleep(3)
+    wait_until_full(scene.port)
     scene.settle()
     began, processor = time.monotonic(), scene.server.processor_seconds()
     time.sleep(3)
