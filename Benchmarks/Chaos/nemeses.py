@@ -93,36 +93,38 @@ class Nemesis:
 
     def do_silence_notifications(self):
         """The connections for notifications say nothing more, and do not end, while all others work."""
-        began = time.monotonic()
-        for link in self.system.links():
-            link.is_deaf = True
-        self._rest(1, 2)
-        self._write_at_one_server()
-        self._rest(3, 4)
-        self._time("silent notifications", began, DEAF)
+
+        def silence(link): link.is_deaf = True
+
+        self._disturb_notifications("silent notifications", silence, 1, DEAF)
 
     def do_refuse_notifications(self):
         """No connection can listen."""
-        began = time.monotonic()
-        for link in self.system.links():
+
+        def refuse(link):
             link.refuses_listeners = True
             self.system.proxy.cut(link.listeners)
-        self._rest(0, 1)
-        self._write_at_one_server()
-        self._rest(2, 3)
-        self._time("refused notifications", began, CUT)
+
+        self._disturb_notifications("refused notifications", refuse, 0, CUT)
+
+    def _disturb_notifications(self, name, disturb, least, limit):
+        """All writers go on writing, and then at one server: one that writes notices what it has missed, and now the others have to look
+        for it."""
+        began = time.monotonic()
+        for link in self.system.links():
+            disturb(link)
+        self._rest(least, least + 1)
+        server = self._server()
+        for writer in self.system.writers:
+            writer.places = [server]
+        self._rest(least + 2, least + 3)
+        self._time(name, began, limit)
 
     def do_block_notifications(self):
         """A session that listens is in a transaction, so PostgreSQL may remove no notification from its queue."""
         began = time.monotonic()
         self.system.primary.query("BEGIN; LISTEN chaos; COMMIT; BEGIN; SELECT 1; SELECT pg_sleep(3); COMMIT", "freshet")
         self._time("a blocked queue of notifications", began, CUT)
-
-    def _write_at_one_server(self):
-        """A server that writes notices what it has missed; now the others have to look for it."""
-        server = self._server()
-        for writer in self.system.writers:
-            writer.places = [server]
 
     def _time(self, name, began, limit):
         """Has the deliveries since `began` judged at the next rest."""

@@ -8,7 +8,7 @@ import Glibc
 struct WycheproofVectors {
     static let folder = getenv("FRESHET_WYCHEPROOF").map { String(cString: $0) }
 
-    /// The files that have a signature of ours, or JSON Web Signatures.
+    /// The files of the algorithms that a token may have, and of JSON Web Signatures.
     static let files =
         ["ed25519", "ecdsa_secp256r1_sha256_p1363", "hmac_sha256", "json_web_signature", "json_web_key"]
         + [2_048, 3_072, 4_096, 8_192].map { "rsa_signature_\($0)_sha256" }
