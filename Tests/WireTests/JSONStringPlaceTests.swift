@@ -53,7 +53,8 @@ import Testing
     @Test(arguments: [nil, 77] as [Int64?])
     func aPositionIsTheSameWithAndWithoutAText(_ origin: Int64?) throws {
         let epoch = try #require(Epoch("k3v9"))
-        let cursor = Cursor(epoch: epoch, revision: try #require(Revision(1_043)), origin: origin.flatMap { Revision($0) })
+        let goal = origin.flatMap { Revision($0) }.map { Cursor.Goal.origin($0) }
+        let cursor = Cursor(epoch: epoch, revision: try #require(Revision(1_043)), goal: goal)
         var bytes: [UInt8] = []
         cursor.append(to: &bytes)
         #expect(String(decoding: bytes, as: UTF8.self) == cursor.description)

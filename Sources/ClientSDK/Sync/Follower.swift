@@ -213,7 +213,7 @@ struct Follower: Hashable, Sendable {
     func isLate(_ page: ChangePage, _ since: Since) -> Bool {
         if case .after = since { return false }
         guard page.cursor.rights != nil, let readThrough, readThrough.epoch == page.cursor.epoch,
-            let head = page.cursor.origin ?? (page.upToDate ? page.cursor.revision : nil)
+            let head = page.cursor.goal?.revision ?? (page.upToDate ? page.cursor.revision : nil)
         else { return false }
         return head < readThrough.revision
     }

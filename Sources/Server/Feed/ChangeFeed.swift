@@ -25,10 +25,6 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     /// The latest time that a call of ``ask(_:_:waiter:isVerified:deadline:now:)`` or ``expire(now:)`` has passed; commits pass none.
     var clock: Int64 = 0
     package internal(set) var isDraining = false
-    /// The latest position of the store at which it returned a page that ends earlier. Such a page omits a change that
-    /// a later one has replaced. Until the later change is published, no page of the feed is marked as the last: its
-    /// reader would miss the record altogether.
-    private var scanned: Cursor?
 
     /// Creates a feed that begins at `position`. The store answers for everything before it.
     package init(position: Cursor, limits: FeedLimits = FeedLimits(), isShared: Bool = false) {
@@ -67,10 +63,15 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         case .after(let cursor):
             // The store states where the reader can continue.
             if cursor.epoch == previousEpoch { return .scan(since) }
+            switch cursor.goal {
             // A reader that starts from nothing gets the records as they are at its origin or later, without earlier
             // deletes. Changes in memory from before the origin would take it back, so the store answers until the
             // reader has reached the origin.
-            if let origin = cursor.origin, origin > cursor.revision { return .scan(since) }
+            case .origin(let origin) where origin > cursor.revision: return .scan(since)
+            // The reader's last page left out changes whose replacements the feed does not have yet.
+            case .head(let seen) where seen > head.revision: return .scan(since)
+            case nil, .origin, .head: break
+            }
             guard cursor.epoch == head.epoch, cursor.revision <= head.revision else {
                 guard isVerified else { return .scan(since) }
                 return enqueue(waiter, subscription, at: cursor, target: cursor, noMatchAfter: head.revision, deadline, now)
@@ -78,26 +79,11 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             switch lookUp(after: cursor.revision, subscription, now) {
             case .page(let page): return .reply(.page(page))
             case .unknown: return .scan(since)
-            // A page of the store may have omitted a change whose replacement is not published yet. A reader that waits
-            // gets the replacement. One that does not wait must not be answered that there is nothing.
+            // A reader that does not wait asks for the present state, which the store may have before the feed.
             case .noChange where !isVerified && !isDraining && deadline.map { $0 <= now } ?? false: return .scan(since)
             case .noChange: return enqueue(waiter, subscription, at: head, target: nil, noMatchAfter: cursor.revision, deadline, now)
             }
         }
-    }
-
-    /// Records that a reader gets a page of the store that ends before `position`, the store's position.
-    package mutating func noteScan(at position: Cursor) {
-        guard position.epoch != previousEpoch else { return }
-        if let scanned, scanned.epoch == position.epoch, scanned.revision >= position.revision { return }
-        scanned = position
-        pages.dropLatest()
-    }
-
-    /// Whether all changes that the store's pages were made from have been published.
-    private var isUpToDate: Bool {
-        guard let scanned, scanned.epoch == head.epoch else { return true }
-        return scanned.revision <= head.revision
     }
 
     /// Removes a waiter whose client has disconnected. O(1). Without effect if the waiter was answered already.
@@ -134,10 +120,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         if revision >= recent.floor { return page(after: revision, subscription).map(Lookup.page) ?? .noChange }
         if groups.hasNoMatch(after: revision, subscription, now: now) { return .noChange }
         let noMatchAfter = groups.find(subscription).flatMap { groups[$0]?.noMatchAfter }
-        let isUpToDate = isUpToDate
-        let page = pages.delivered(after: revision, subscription, now: now) { last in
-            isUpToDate && noMatchAfter.map { $0 <= last } ?? false
-        }
+        let page = pages.delivered(after: revision, subscription, now: now) { last in noMatchAfter.map { $0 <= last } ?? false }
         return page.map(Lookup.page) ?? .unknown
     }
 
@@ -173,13 +156,12 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         var encoder = PageEncoder(limit: subscription.limit, pageBytes: limits.pageBytes(for: subscription.delivery))
         for (number, place) in places.enumerated() {
             if encoder.isFull, !(encoder.keepsBatches && recent.isOneBatch(places[number - 1], place)) {
-                return encoder.page(
-                    at: Cursor(epoch: head.epoch, revision: recent.revision(at: places[number - 1])).issued(to: subscription.part),
-                    upToDate: false)
+                let reached = Cursor(epoch: head.epoch, revision: recent.revision(at: places[number - 1]), goal: .head(head.revision))
+                return encoder.page(at: reached.issued(to: subscription.part), upToDate: false)
             }
             for json in recent.json(at: place, values: subscription.values, for: subscription.part) { encoder.append(json) }
         }
-        return encoder.page(at: head.issued(to: subscription.part), upToDate: isUpToDate)
+        return encoder.page(at: head.issued(to: subscription.part), upToDate: true)
     }
 
     static func epochChanged(_ cursor: Cursor, _ head: Cursor) -> Problem {

@@ -125,11 +125,6 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         if isDraining.load(ordering: .sequentiallyConsistent) { _ = state.feed?.drain() }
     }
 
-    /// Records that a reader gets a page of the store; see ``ChangeFeed/noteScan(at:)``.
-    func noteScan(of namespace: Namespace, at position: Cursor) {
-        directory.withLock { $0[namespace] }?.state.withLock { $0.feed?.noteScan(at: position) }
-    }
-
     /// Returns the entry of a namespace, and makes it if there is none.
     func entry(for namespace: Namespace, now: Int64) -> Entry {
         directory.withLock { directory in

@@ -44,7 +44,7 @@ extension String {
 
 extension Cursor {
     /// The position as a reader of a part gets it; unchanged for a reader of everything.
-    package func issued(to part: ReadablePart?) -> Cursor { Cursor(epoch: epoch, revision: revision, origin: origin, rights: part?.digest) }
+    package func issued(to part: ReadablePart?) -> Cursor { with(rights: part?.digest) }
 }
 
 extension Change {

@@ -65,7 +65,7 @@ struct RecentPages: Sendable {
         latest = (subscription, revision, page)
     }
 
-    /// Drops the latest page: the head has moved, or the page may no longer be the last.
+    /// Drops the latest page: the head has moved.
     mutating func dropLatest() { latest = nil }
 
     /// Drops the pages that have expired at `now`, in monotonic milliseconds, and the latest page.

@@ -84,10 +84,6 @@ extension Since {
     }
 }
 
-extension Cursor {
-    func with(turn: UInt32) -> Cursor { Cursor(epoch: epoch, revision: revision, origin: origin, rights: rights, turn: turn) }
-}
-
 extension Response {
     private static let cacheable = "public, max-age=1"
 

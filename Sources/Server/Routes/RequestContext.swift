@@ -84,7 +84,7 @@ struct RequestContext: IncomingRequest {
         guard let session, let access = core.access, let namespace = try? namespace(),
             let digest = access.readClass(of: session, in: namespace)?.digest
         else { return cursor }
-        return Cursor(epoch: cursor.epoch, revision: cursor.revision, origin: cursor.origin, rights: RightsDigest(digest))
+        return cursor.with(rights: RightsDigest(digest))
     }
 
     /// Answers with an error and the namespace's position, which errors carry too.

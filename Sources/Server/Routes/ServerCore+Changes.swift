@@ -24,9 +24,7 @@ extension ServerCore {
     ///
     /// - Parameter client: the device whose last decided write the result states.
     func scan(_ selection: ChangeSelection, since: Since, client: ClientIdentifier? = nil) throws(StoreError) -> Snapshot<ScanResult> {
-        let found = try store.scan(selection.query(since: since, client: client, settings.feed), in: selection.namespace)
-        if case .page(let page) = found.value, !page.upToDate { feeds.noteScan(of: selection.namespace, at: found.cursor) }
-        return found
+        try store.scan(selection.query(since: since, client: client, settings.feed), in: selection.namespace)
     }
 
     /// Answers at once with the store's changes after a position, and with the number of the client's last write in the

@@ -44,8 +44,7 @@ package enum ChangeQueryResult: Hashable, Sendable {
 package struct ScannedChanges: Hashable, Sendable {
     /// In revision order.
     package var changes: [Change]
-    /// The position that the stretch reaches, even if its end matched nothing. It has an origin until a reader that
-    /// started from nothing has reached that origin.
+    /// The position that the stretch reaches, even if its end matched nothing. It has a goal unless ``isComplete``.
     package var reached: Cursor
     /// Whether nothing remains after the stretch.
     package var isComplete: Bool
@@ -98,9 +97,8 @@ extension NamespaceState {
     /// Why the cursor cannot be followed in this state; `nil` if it can.
     package func refusal(of cursor: Cursor) -> CursorRefusal? {
         if cursor.epoch != epoch { return .epochChanged }
-        let known = max(cursor.revision, cursor.origin ?? .zero)
-        if known > head { return .ahead }
-        return known < forgotten ? .expired : nil
+        if max(cursor.revision, cursor.goal?.revision ?? .zero) > head { return .ahead }
+        return max(cursor.revision, cursor.origin ?? .zero) < forgotten ? .expired : nil
     }
 
     /// Where a query begins to read, and the revision up to which its reader needs no deletes and invalidations.

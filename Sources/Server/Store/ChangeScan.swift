@@ -68,7 +68,7 @@ package struct ChangeScan {
         let position =
             isComplete
             ? Cursor(epoch: state.epoch, revision: state.head)
-            : Cursor(epoch: state.epoch, revision: reached, origin: origin > reached ? origin : nil)
+            : Cursor(epoch: state.epoch, revision: reached, goal: origin > reached ? .origin(origin) : .head(state.head))
         return ScannedChanges(changes: changes, reached: position, isComplete: isComplete, batches: batches)
     }
 }

@@ -12,10 +12,16 @@ package struct Lineage: Hashable, Sendable {
         self.fork = fork
     }
 
-    /// Where a reader at a position of the previous history continues in the history `epoch`; `nil` for another position, and for a
-    /// reader that still reads the records of its beginning.
+    /// Where a reader at a position of the previous history continues in the history `epoch`; `nil` for another position, for a
+    /// reader that still reads the records of its beginning, and for one whose pages left out a change of which the
+    /// replacement may be lost.
     func continuation(of position: Cursor, in epoch: Epoch) -> Problem.Continuation? {
-        guard position.epoch == previous, position.origin == nil else { return nil }
+        guard position.epoch == previous else { return nil }
+        switch position.goal {
+        case nil: break
+        case .origin: return nil
+        case .head(let head): guard head <= fork else { return nil }
+        }
         let cursor = Cursor(epoch: epoch, revision: min(position.revision, fork), rights: position.rights)
         return Problem.Continuation(fork: fork, cursor: cursor)
     }

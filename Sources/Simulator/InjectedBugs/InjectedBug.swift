@@ -89,9 +89,11 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case skipUnknown
     /// Of several servers: a new connection to the others is not followed by a comparison with the store.
     case skipReconciliation
+    /// 10. Of several servers: a server forgets that a reader has seen a later head, and says that nothing remains.
+    case forgetGoal
 
     /// How many servers a run needs to show it.
-    package var servers: Int { self == .skipGap || self == .skipReconciliation ? 3 : 1 }
+    package var servers: Int { [.skipGap, .skipReconciliation, .forgetGoal].contains(self) ? 3 : 1 }
 
     /// A revocation does not end the waits of its sessions.
     case skipWalk
@@ -117,7 +119,9 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
         case .dropOverlay, .flicker, .understateLastWrite, .forgetSent, .replayBehindOwnValue: .overlayThenBase
         case .confirmAtSend, .keepRejected, .rejectUnregistered: .pendingMeansPending
         case .sleepingWatchdog, .stuckLive, .skipUnknown: .noSilentStaleness
-        case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence, .overstateFork, .skipGap: .nothingInvented
+        case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence, .overstateFork, .skipGap,
+            .forgetGoal:
+            .nothingInvented
         case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
         case .storeAfterClear, .beginAtLateResponse, .clearDiskOnly: .clearMeansClear
         case .joinEarlierRead: .linearizable

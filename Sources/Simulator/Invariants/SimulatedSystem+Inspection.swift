@@ -147,9 +147,11 @@ extension SimulatedSystem {
         guard state.revalidation == .complete, device.settings.filter.matches(entry.key), let place = oracle.history(cursor.epoch) else {
             return
         }
-        // The feed has only the latest change of a key: a change after the cursor may hide one before it.
+        // The feed has only the latest change of a key: a change after the cursor may hide one before it, until a
+        // page was the last.
         let origin = oracle.records[device.number].origin
-        let touched = oracle.histories[place].lastTouch(of: number, at: .max, origin: origin)
+        let end = state.completeAt == nil ? .max : cursor.revision.number
+        let touched = oracle.histories[place].lastTouch(of: number, at: end, origin: origin)
         guard touched > entry.asOf.number, touched <= cursor.revision.number else { return }
         throw Oracle.InvariantFailure(
             entry.origin == .feed || entry.origin == .ownWrite ? .nothingInvented : .fenceFetches,

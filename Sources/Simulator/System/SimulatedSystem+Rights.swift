@@ -103,7 +103,7 @@ extension SimulatedSystem {
 
     private func issued(_ cursor: Cursor, _ rights: Rights?) -> Cursor {
         guard let ranges = rights?.ranges(of: .read, in: shared.namespace), !ranges.isEverything else { return cursor }
-        return Cursor(epoch: cursor.epoch, revision: cursor.revision, origin: cursor.origin, rights: RightsDigest(ranges.digest))
+        return cursor.with(rights: RightsDigest(ranges.digest))
     }
 
     // MARK: Revocations

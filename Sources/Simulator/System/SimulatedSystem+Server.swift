@@ -84,7 +84,8 @@ extension SimulatedSystem {
             server.feed = ChangeFeed(position: shared.state.cursor, limits: shared.limits, isShared: servers.count > 1)
         }
         let decision = server.feed?.ask(
-            since, messages[serial].subscription ?? Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
+            bug == .forgetGoal ? since.withoutSeenHead : since,
+            messages[serial].subscription ?? Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
             deadline: wait == 0 ? now : deadline, now: now)
         switch decision {
         case .reply(let answer): reply(serial, self.reply(answer))
@@ -113,9 +114,7 @@ extension SimulatedSystem {
             let found = try shared.store.scan(query, in: shared.namespace)
             switch found.value {
             case .refused(let problem, let position): reply(serial, .problem(problem, cursor: position, retryAfter: nil))
-            case .page(let page):
-                if !page.upToDate { server.feed?.noteScan(at: found.cursor) }
-                reply(serial, self.reply(.page(page)), lastWrite: found.lastWrite)
+            case .page(let page): reply(serial, self.reply(.page(page)), lastWrite: found.lastWrite)
             case .nothing(let reached, isComplete: true) where client != nil || asked == .now:
                 let position = reached.issued(to: part)
                 let empty = ChangePage(changes: [], cursor: position, upToDate: true)

@@ -1,7 +1,7 @@
 /// A position in a namespace's order of writes: `<epoch>-<revision>`. Opaque to clients; every response about a namespace carries one.
 ///
-/// A reader that started from nothing gets `<epoch>-<revision>-<origin>` until it has reached the origin. A reader that may
-/// not read everything gets `<epoch>-<revision>-<origin>-<rights>`, with the origin `0` once it has reached its own.
+/// A third part is the position's ``goal``: `<epoch>-<revision>-<origin>` or `<epoch>-<revision>-h<head>`. A reader that may
+/// not read everything gets `<epoch>-<revision>-<goal>-<rights>`, with the goal `0` if it has none.
 ///
 /// Behind a shared cache, `.<turn>` follows in responses that found no change, so that the next request differs from the last.
 public struct Cursor: Hashable, Sendable, CustomStringConvertible {
@@ -9,11 +9,8 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     public let epoch: Epoch
     /// The last revision that the position includes.
     public let revision: Revision
-    /// The head at which a reader started from nothing, until the reader has reached it.
-    ///
-    /// Such a reader has no record that was deleted before it started, so deletes up to there may be forgotten without
-    /// its cursor expiring.
-    public let origin: Revision?
+    /// What the reader must reach before it has everything up to its position; `nil` if it has.
+    public let goal: Goal?
 
     /// The records that the reader may read; `nil` for all.
     public let rights: RightsDigest?
@@ -22,11 +19,37 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// not a part of the position: the server decides nothing by it.
     public let turn: UInt32?
 
+    /// A revision beyond the position that a reader must reach.
+    public enum Goal: Hashable, Sendable {
+        /// The head at which a reader started from nothing.
+        ///
+        /// Such a reader has no record that was deleted before it started, so deletes up to there may be forgotten without
+        /// its cursor expiring.
+        case origin(Revision)
+        /// The head at which the reader got a page that was not the last.
+        ///
+        /// A page leaves out each change that a later one replaces. A server that does not have the later one yet must
+        /// not call a page for this reader the last.
+        case head(Revision)
+
+        /// The revision to be reached.
+        package var revision: Revision {
+            switch self {
+            case .origin(let revision), .head(let revision): revision
+            }
+        }
+    }
+
+    /// The head at which a reader started from nothing, until it has reached it; `nil` for other readers.
+    package var origin: Revision? {
+        if case .origin(let revision)? = goal { revision } else { nil }
+    }
+
     /// The position after `revision` in the history `epoch`.
-    public init(epoch: Epoch, revision: Revision, origin: Revision? = nil, rights: RightsDigest? = nil, turn: UInt32? = nil) {
+    public init(epoch: Epoch, revision: Revision, goal: Goal? = nil, rights: RightsDigest? = nil, turn: UInt32? = nil) {
         self.epoch = epoch
         self.revision = revision
-        self.origin = origin
+        self.goal = goal
         self.rights = rights
         self.turn = turn
     }
@@ -58,23 +81,35 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
             return
         }
         let rest = numbers[(revisionEnd + 1)...]
-        let originEnd = rest.firstIndex(of: Self.hyphen) ?? rest.endIndex
-        guard let origin = Self.revision(rest[..<originEnd]) else { return nil }
-        guard originEnd < rest.endIndex else {
-            self.init(epoch: epoch, revision: revision, origin: origin, turn: turn)
+        let goalEnd = rest.firstIndex(of: Self.hyphen) ?? rest.endIndex
+        guard let goal = Self.goal(rest[..<goalEnd]) else { return nil }
+        guard goalEnd < rest.endIndex else {
+            self.init(epoch: epoch, revision: revision, goal: goal, turn: turn)
             return
         }
-        guard let rights = RightsDigest(utf8: rest[(originEnd + 1)...]) else { return nil }
-        self.init(epoch: epoch, revision: revision, origin: origin == .zero ? nil : origin, rights: rights, turn: turn)
+        guard let rights = RightsDigest(utf8: rest[(goalEnd + 1)...]) else { return nil }
+        self.init(epoch: epoch, revision: revision, goal: goal == .origin(.zero) ? nil : goal, rights: rights, turn: turn)
     }
 
     /// Whether the two are one position, whatever their turns.
     package func isPosition(of other: Cursor?) -> Bool {
         guard let other else { return false }
-        return epoch == other.epoch && revision == other.revision && origin == other.origin && rights == other.rights
+        return epoch == other.epoch && revision == other.revision && goal == other.goal && rights == other.rights
+    }
+
+    /// The position as a reader with these rights gets it, without a turn.
+    package func with(rights: RightsDigest?) -> Cursor { Cursor(epoch: epoch, revision: revision, goal: goal, rights: rights) }
+
+    /// The same position with another turn.
+    package func with(turn: UInt32) -> Cursor { Cursor(epoch: epoch, revision: revision, goal: goal, rights: rights, turn: turn) }
+
+    private static func goal(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Goal? {
+        guard text.first == headMark else { return revision(text).map { .origin($0) } }
+        return revision(text.dropFirst()).map { .head($0) }
     }
 
     private static let hyphen = UInt8(ascii: "-")
+    fileprivate static let headMark = UInt8(ascii: "h")
     private static let dot = UInt8(ascii: ".")
 
     /// Digits alone, without sign or leading zero, so that one position has one spelling.
@@ -88,7 +123,7 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
         return Revision(number)
     }
 
-    /// `<epoch>-<revision>`, and `-<origin>`, `-<rights>` and `.<turn>` where there are any.
+    /// `<epoch>-<revision>`, and `-<goal>`, `-<rights>` and `.<turn>` where there are any.
     public var description: String { ASCIIWriter.text(capacity: Self.longest) { $0.write(whole: self) } }
 
     /// Appends ``description`` without making a string of it.
@@ -102,13 +137,13 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
         ASCIIWriter.append(to: &bytes, capacity: Self.longest) { $0.write(entityTagOf: self) }
     }
 
-    /// An epoch of 32 letters, two revisions of 16 digits, a digest and a turn of 10 digits, with their separators.
-    private static let longest = 32 + 2 * (1 + 16) + 1 + RightsDigest.count + 1 + 10
+    /// An epoch of 32 letters, two revisions of 16 digits, one with a mark, a digest and a turn of 10 digits, with their separators.
+    private static let longest = 32 + 2 * (1 + 16) + 1 + 1 + RightsDigest.count + 1 + 10
 
     /// Reads an entity tag as ``entityTag`` writes it; `nil` for any other, weak ones included.
     package init?(entityTag: some StringProtocol) {
         guard entityTag.utf8.count > 2, entityTag.first == "\"", entityTag.last == "\"" else { return nil }
-        guard let cursor = try? Cursor(String(entityTag.dropFirst().dropLast())), cursor.origin == nil, cursor.rights == nil,
+        guard let cursor = try? Cursor(String(entityTag.dropFirst().dropLast())), cursor.goal == nil, cursor.rights == nil,
             cursor.turn == nil
         else {
             return nil
@@ -120,9 +155,10 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
 extension ASCIIWriter {
     fileprivate mutating func write(whole cursor: Cursor) {
         write(cursor)
-        if cursor.origin != nil || cursor.rights != nil {
+        if cursor.goal != nil || cursor.rights != nil {
             write(UInt8(ascii: "-"))
-            write(cursor.origin?.number ?? 0)
+            if case .head? = cursor.goal { write(Cursor.headMark) }
+            write(cursor.goal?.revision.number ?? 0)
         }
         if let rights = cursor.rights {
             write(UInt8(ascii: "-"))
@@ -139,7 +175,7 @@ extension ASCIIWriter {
         write(UInt8(ascii: "\""))
     }
 
-    /// The position without its origin.
+    /// Epoch and revision alone.
     private mutating func write(_ cursor: Cursor) {
         write(cursor.epoch.token)
         write(UInt8(ascii: "-"))

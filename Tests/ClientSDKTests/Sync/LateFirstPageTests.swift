@@ -10,7 +10,7 @@ import Testing
     private static let rights = RightsDigest("a3ywmagn")!
 
     private static func part(_ number: Int64, origin: Int64? = nil) -> Cursor {
-        Cursor(epoch: Epoch("a")!, revision: Scene.revision(number), origin: origin.map(Scene.revision), rights: rights)
+        Cursor(epoch: Epoch("a")!, revision: Scene.revision(number), goal: origin.map { .origin(Scene.revision($0)) }, rights: rights)
     }
 
     private static func page(_ changes: [Change], to cursor: Cursor, upToDate: Bool = true) -> Reply {

@@ -63,7 +63,7 @@ struct FeedModel {
         let upToDate = count == all.count
         return ChangePage(
             changes: Array(all.prefix(count)),
-            cursor: FeedSupport.cursor(upToDate ? head : last.revision.number), upToDate: upToDate)
+            cursor: upToDate ? FeedSupport.cursor(head) : FeedSupport.cursor(last.revision.number, towards: head), upToDate: upToDate)
     }
 
     private func areOneBatch(_ first: Change, _ second: Change) -> Bool {

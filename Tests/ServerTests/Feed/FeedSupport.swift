@@ -10,6 +10,11 @@ enum FeedSupport {
         Cursor(epoch: epoch, revision: FeedSupport.revision(revision))
     }
 
+    /// The position of a page that is not the last, read when the head was this one.
+    static func cursor(_ revision: Int64, towards head: Int64) -> Cursor {
+        Cursor(epoch: epoch, revision: FeedSupport.revision(revision), goal: .head(FeedSupport.revision(head)))
+    }
+
     static func revision(_ number: Int64) -> Revision { Revision(number) ?? .maximum }
 
     static func put(_ revision: Int64, _ key: String, _ value: String = "1") throws -> Change {

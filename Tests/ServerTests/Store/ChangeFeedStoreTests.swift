@@ -205,8 +205,10 @@ import Testing
         #expect(try fixture.refusal(since: .after(foreign)) == .epochChanged)
         #expect(try fixture.refusal(since: .after(fixture.cursor(2))) == .ahead)
         #expect(try fixture.refusal(since: .after(fixture.cursor(1))) == nil)
-        let ahead = Cursor(epoch: try fixture.cursor(1).epoch, revision: .zero, origin: Revision(2))
-        #expect(try fixture.refusal(since: .after(ahead)) == .ahead)
+        let (epoch, beyond) = (try fixture.cursor(1).epoch, try #require(Revision(2)))
+        for goal in [Cursor.Goal.origin(beyond), .head(beyond)] {
+            #expect(try fixture.refusal(since: .after(Cursor(epoch: epoch, revision: .zero, goal: goal))) == .ahead)
+        }
         let state = try fixture.store.state(of: fixture.namespace)
         for refusal in [CursorRefusal.ahead, .epochChanged, .expired] {
             #expect(refusal.problem(for: foreign, in: state).status == 410)
@@ -224,8 +226,8 @@ import Testing
         let promoted = MemoryRecordStore(promoting: before.backup, seed: 2)
         let state = promoted.state(of: fixture.namespace)
         // Then
-        func continuation(_ revision: Int64, _ epoch: Epoch = old.epoch, origin: Revision? = nil) -> Problem.Continuation? {
-            let cursor = Cursor(epoch: epoch, revision: Revision(revision) ?? .zero, origin: origin)
+        func continuation(_ revision: Int64, _ epoch: Epoch = old.epoch, goal: Cursor.Goal? = nil) -> Problem.Continuation? {
+            let cursor = Cursor(epoch: epoch, revision: Revision(revision) ?? .zero, goal: goal)
             return CursorRefusal.epochChanged.problem(for: cursor, in: state).continuation
         }
         #expect(state.epoch != old.epoch && state.head == old.revision)
@@ -233,6 +235,9 @@ import Testing
         #expect(continuation(2)?.fork == old.revision)
         #expect(continuation(5)?.cursor == state.cursor)
         #expect(continuation(2, try #require(Epoch("foreign"))) == nil)
-        #expect(continuation(2, origin: Revision(3)) == nil)
+        #expect(continuation(2, goal: .origin(old.revision)) == nil)
+        // A page left out what a change up to there replaces, and the history has all of those, or lacks one
+        #expect(continuation(2, goal: .head(old.revision)) == continuation(2))
+        #expect(continuation(2, goal: .head(try #require(Revision(4)))) == nil)
     }
 }

@@ -8,7 +8,7 @@ import Testing
     private static let seeds: ClosedRange<UInt64> = 1...200
 
     /// Bugs that uniform seeds seldom show; ``RareBugTests`` runs a scenario for each.
-    static let rare: [InjectedBug] = [.beginAtLateResponse, .replayBehindOwnValue]
+    static let rare: [InjectedBug] = [.beginAtLateResponse, .forgetGoal, .replayBehindOwnValue]
 
     @Test(arguments: InjectedBug.allCases.filter { !rare.contains($0) })
     func everyBugIsCaughtByTheRuleThatItBreaks(_ bug: InjectedBug) throws {

@@ -60,7 +60,7 @@ package struct SyncState: Hashable, Sendable {
     /// Whether a device in this state can continue in a history that shares its beginning: it knows all up to its position. In the middle
     /// of several pages it does not: a page leaves out a change whose replacement comes later, and that one may be lost.
     var canContinue: Bool {
-        revalidation == .complete && completeAt != nil && cursor.map { $0.epoch == epoch && $0.origin == nil } ?? false
+        revalidation == .complete && completeAt != nil && cursor.map { $0.epoch == epoch && $0.goal == nil } ?? false
     }
 
     /// Returns the changes after which the feed is read again from its start, in another pass.

@@ -201,7 +201,7 @@ import Testing
                 10,
                 .page(
                     ChangePage(
-                        changes: [], cursor: Cursor(epoch: position.epoch, revision: position.revision, origin: Scene.revision(9)),
+                        changes: [], cursor: Cursor(epoch: position.epoch, revision: position.revision, goal: .origin(Scene.revision(9))),
                         upToDate: false))
             ),
             (10, .page(ChangePage(changes: [Scene.put("c/1", 12, "1")], cursor: Scene.position(11), upToDate: true))),
