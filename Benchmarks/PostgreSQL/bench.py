@@ -217,6 +217,9 @@ class Bench:
                 raise SystemExit(f"error: the server makes no more than {made} namespaces")
             print(f"{made:,} namespaces, {self.first.memory():.0f} MiB", file=sys.stderr, flush=True)
         self.figures.add(f"postgresql-namespaces-{count}-writes-per-s", self.load.rate("spread", self.first.url, namespaces=count))
+        self.figures.add(
+            f"postgresql-namespaces-{count}-batch16-per-s",
+            16 * self.load.rate("spread-batch", self.first.url, namespaces=count, first=count // 2))
         self.figures.add(f"postgresql-namespaces-{count}-memory-mib", self.first.memory())
 
 

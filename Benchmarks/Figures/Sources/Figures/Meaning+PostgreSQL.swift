@@ -24,6 +24,9 @@ extension Meaning {
             "postgresql", "postgresql-feed-other-p99-ms", "a `PUT` to the poll at another server, 99 of 100", "ms",
             aims: ["": "≤ 10"]),
         Entry("postgresql", "postgresql-namespaces-#-writes-per-s", "`PUT`s, each into another of # namespaces", "/s"),
+        Entry(
+            "postgresql", "postgresql-namespaces-#-batch16-per-s", "writes in batches of 16, each batch into another of # namespaces", "/s",
+            aims: ["": "≥ 20,000"]),
         Entry("postgresql", "postgresql-namespaces-#-memory-mib", "the server's memory after writes into # namespaces", "MiB"),
     ]
 }
