@@ -217,6 +217,7 @@ class Bench:
                 raise SystemExit(f"error: the server makes no more than {made} namespaces")
             print(f"{made:,} namespaces, {self.first.memory():.0f} MiB", file=sys.stderr, flush=True)
         self.figures.add(f"postgresql-namespaces-{count}-writes-per-s", self.load.rate("spread", self.first.url, namespaces=count))
+        # From the middle on, since the first ones have just been written.
         self.figures.add(
             f"postgresql-namespaces-{count}-batch16-per-s",
             16 * self.load.rate("spread-batch", self.first.url, namespaces=count, first=count // 2))
