@@ -4,7 +4,7 @@ import Testing
 
 @testable import freshet
 
-@Suite("A configuration of OpenSSL without digests", .timeLimit(.minutes(2)))
+@Suite("A configuration of OpenSSL without digests", .timeLimit(.minutes(5)))
 struct CryptographyTests {
     private let folder = TemporaryDirectory()
 

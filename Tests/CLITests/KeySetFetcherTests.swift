@@ -5,7 +5,7 @@ import Testing
 @testable import freshet
 
 /// Fetches of key sets over HTTP.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct KeySetFetcherTests {
     private func fetch(_ url: String, timeout: Duration = .seconds(10)) async throws -> Result<KeyDocument, KeyFetchFailure> {
         let fetcher = try KeySetFetcher(timeout: timeout)

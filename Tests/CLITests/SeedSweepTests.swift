@@ -42,7 +42,7 @@ struct SeedSweepTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func runsAreReportedInTheOrderOfTheirSeeds() async throws {
+    @Test(.timeLimit(.minutes(5))) func runsAreReportedInTheOrderOfTheirSeeds() async throws {
         // Given a first seed that ends only once the largest permitted number of others was started
         let runs = try Runs()
         let most = Int(SeedSweep.seedsAheadPerJob) * 2
@@ -65,7 +65,7 @@ struct SeedSweepTests {
         #expect(kept.map(\.seed) == [1])
     }
 
-    @Test(.timeLimit(.minutes(1))) func theLowestSeedThatBreaksARuleEndsIt() async throws {
+    @Test(.timeLimit(.minutes(5))) func theLowestSeedThatBreaksARuleEndsIt() async throws {
         // Given a seed that breaks a rule later than a higher one does
         let runs = try Runs()
         let sweep = SeedSweep(seeds: 1...100, keepsGoing: false) { seed in
@@ -82,7 +82,7 @@ struct SeedSweepTests {
         #expect(!runs.started.contains(100))
     }
 
-    @Test(.timeLimit(.minutes(1))) func keepingGoingReportsAll() async throws {
+    @Test(.timeLimit(.minutes(5))) func keepingGoingReportsAll() async throws {
         let runs = try Runs()
         let sweep = SeedSweep(seeds: 1...9, keepsGoing: true) { runs.run($0, breaks: $0 % 4 == 0) }
         var reported: [UInt64] = []

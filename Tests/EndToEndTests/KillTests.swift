@@ -9,7 +9,7 @@ import Testing
 /// repeated.
 @Suite("Exactly once, whichever process is killed", .serialized)
 struct KillTests {
-    @Test("the sum is right and nothing acknowledged is lost", .timeLimit(.minutes(2)), arguments: 0..<SoakScale.kills)
+    @Test("the sum is right and nothing acknowledged is lost", .timeLimit(.minutes(5)), arguments: 0..<SoakScale.kills)
     func exactlyOnce(seed: Int) async throws {
         // Given a server and two devices, each in a separate process
         let folder = TemporaryDirectory()

@@ -4,7 +4,7 @@ import Subprocess
 import Testing
 
 /// The example app with its processes killed by `SIGKILL`: two kiosks over their directories, and the server.
-@Suite("The kiosk", .serialized, .timeLimit(.minutes(2)))
+@Suite("The kiosk", .serialized, .timeLimit(.minutes(5)))
 struct KioskTests {
     @Test("every sale counts exactly once, whichever process is killed")
     func sales() async throws {

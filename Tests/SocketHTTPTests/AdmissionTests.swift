@@ -5,7 +5,7 @@ import Testing
 @testable import FreshetSocketHTTP
 
 /// A route decides by the head whether a body is received.
-@Suite("Admission of bodies", .timeLimit(.minutes(1)))
+@Suite("Admission of bodies", .timeLimit(.minutes(5)))
 struct AdmissionTests {
     /// A question of the server, and its answer.
     private struct Question: Sendable {

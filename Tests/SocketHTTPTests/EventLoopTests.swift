@@ -7,7 +7,7 @@ import Testing
 @testable import FreshetSocketHTTP
 
 /// A loop returns to Dispatch whenever it has nothing to do, so each way to wake it must be tested.
-@Suite("Event loop", .timeLimit(.minutes(1)))
+@Suite("Event loop", .timeLimit(.minutes(5)))
 struct EventLoopTests {
     @Test("A message wakes a loop that sleeps, each time")
     func wakesFromSleep() async throws {

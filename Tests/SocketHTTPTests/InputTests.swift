@@ -4,7 +4,7 @@ import Testing
 @testable import FreshetSocketHTTP
 
 /// The kernel reports input once, so the loop must not leave any behind that is never reported again.
-@Suite("Input", .timeLimit(.minutes(1)))
+@Suite("Input", .timeLimit(.minutes(5)))
 struct InputTests {
     private static let request = "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
 

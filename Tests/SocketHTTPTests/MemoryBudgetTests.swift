@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetSocketHTTP
 
-@Suite("Memory for requests and answers", .timeLimit(.minutes(2)))
+@Suite("Memory for requests and answers", .timeLimit(.minutes(5)))
 struct MemoryBudgetTests {
     /// The bytes that one read of a socket may add before any connection gives way.
     private static let turn = 1 << 20

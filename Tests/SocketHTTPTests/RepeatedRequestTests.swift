@@ -5,7 +5,7 @@ import Testing
 @testable import FreshetSocketHTTP
 
 /// Requests that skip the parser and the router must be handled like all others.
-@Suite("Repeated requests", .timeLimit(.minutes(1)))
+@Suite("Repeated requests", .timeLimit(.minutes(5)))
 struct RepeatedRequestTests {
     /// A request that waits, and the value with which it came.
     private struct Waiter: Sendable {

@@ -7,7 +7,7 @@ import Testing
 @testable import FreshetTLS
 
 /// Files of certificates: refusals with their advice, and the certificate that each client gets.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CertificateTests {
     private func error(_ settings: TLSSettings, now: Int64 = .now) -> TLSError? {
         do throws(TLSError) { _ = try TLSContext(settings, now: now) } catch { return error }

@@ -6,7 +6,7 @@ import Testing
 @testable import FreshetTLS
 
 /// A session of the server, byte by byte, against a client in memory.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct TLSSessionTests {
     private static let request = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Many tests on one server.
-@Suite(.timeLimit(.minutes(2))) struct ParallelTests {
+@Suite(.timeLimit(.minutes(5))) struct ParallelTests {
     @Test func aHundredKitsOnOneServerDoNotMeet() async throws {
         // Given one server, and a hundred tests that run at once, each with two devices and separate faults
         let server = try TestKit.Server()

@@ -5,7 +5,7 @@ import FreshetTestSupport
 import Logging
 import Testing
 
-@Suite("A cache on disk with numbers and times at the ends of their types", .timeLimit(.minutes(2)))
+@Suite("A cache on disk with numbers and times at the ends of their types", .timeLimit(.minutes(5)))
 struct DiskExtremeTests {
     private let folder = TemporaryDirectory()
 

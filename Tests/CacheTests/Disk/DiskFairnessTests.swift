@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Calls on a cache into which others write as fast as they can.
-@Suite(.timeLimit(.minutes(2))) struct DiskFairnessTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskFairnessTests {
     private let folder = TemporaryDirectory()
 
     /// Runs the closure while so many tasks write, each one value after the other.

@@ -275,7 +275,7 @@ struct DiskNonblockingReadTests {
         }
     }
 
-    @Test("reads that wait for a slow disk take no thread of the pool", .timeLimit(.minutes(1)))
+    @Test("reads that wait for a slow disk take no thread of the pool", .timeLimit(.minutes(5)))
     func slowDisk() async throws {
         // Given a disk that gives nothing for now, to both queues that may wait for it
         let cache = try await open { _ in false }
@@ -298,7 +298,7 @@ struct DiskNonblockingReadTests {
         #expect(queued(cache) == 100)
     }
 
-    @Test("a value that another process has stored is read, whichever thread reads it", .timeLimit(.minutes(2)))
+    @Test("a value that another process has stored is read, whichever thread reads it", .timeLimit(.minutes(5)))
     func processes() async throws {
         // Given
         let cache = try await open { _ in true }

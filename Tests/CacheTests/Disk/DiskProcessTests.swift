@@ -24,7 +24,7 @@ struct DiskProcessTests {
     let folder = TemporaryDirectory()
 
     @Test(
-        "after a kill at any moment, each value read was written, and each stored value is there", .timeLimit(.minutes(2)),
+        "after a kill at any moment, each value read was written, and each stored value is there", .timeLimit(.minutes(5)),
         arguments: 0..<SoakScale.kills)
     func killed(seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))

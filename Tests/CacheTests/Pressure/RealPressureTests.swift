@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: SoakScale.isSoak && access("/proc/pressure/memory", W_OK) == 0), .timeLimit(.minutes(2)))
+    @Test(.enabled(if: SoakScale.isSoak && access("/proc/pressure/memory", W_OK) == 0), .timeLimit(.minutes(5)))
     func theKernelTellsAndTheCacheShrinks() async throws {
         // Given a file on a disk, of 256 MB
         var name = Array("/var/tmp/freshet-pages-XXXXXX".utf8CString)

@@ -3,7 +3,7 @@ import FreshetCache
 import FreshetTestSupport
 import Testing
 
-@Suite("Two tiers with numbers and times at the ends of their types", .timeLimit(.minutes(2)))
+@Suite("Two tiers with numbers and times at the ends of their types", .timeLimit(.minutes(5)))
 struct TwoTierExtremeTests {
     private let folder = TemporaryDirectory()
 

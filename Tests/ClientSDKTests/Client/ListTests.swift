@@ -161,7 +161,7 @@ struct ListTests {
         for client in [ann, bob] { await client.stop() }
     }
 
-    @Test("an observer is shown the list again after a clear", .timeLimit(.minutes(1)))
+    @Test("an observer is shown the list again after a clear", .timeLimit(.minutes(5)))
     func cleared() async throws {
         // Given an observer that was shown the list
         let (fixture, ann, bob) = try await scene()

@@ -59,7 +59,7 @@ import Testing
 
     @Test(
         "narrowed, withdrawn and restored: the device holds what it may read, its status says so, and no write is lost",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     func course() async throws {
         // Given a device that may read everything
         let world = try World(in: directory, [Self.all, Self.part, Self.elsewhere])
@@ -111,7 +111,7 @@ import Testing
         await world.fixture.server.stop()
     }
 
-    @Test("withdrawn and restored: a device that holds a part of a collection shows its observer the list again", .timeLimit(.minutes(1)))
+    @Test("withdrawn and restored: a device that holds a part of a collection shows its observer the list again", .timeLimit(.minutes(5)))
     func partialDevice() async throws {
         // Given a device that keeps what it reads, and an observer that was shown a collection
         let world = try World(in: directory, [Self.all, Self.elsewhere])
@@ -135,7 +135,7 @@ import Testing
         await world.fixture.server.stop()
     }
 
-    @Test("narrowed: rejected writes stay, without records that the device may not read any more", .timeLimit(.minutes(1)))
+    @Test("narrowed: rejected writes stay, without records that the device may not read any more", .timeLimit(.minutes(5)))
     func rejections() async throws {
         // Given a device that may read everything, and whose writes met other ones
         let world = try World(in: directory, [Self.all, Self.part])
@@ -168,7 +168,7 @@ import Testing
         await world.fixture.server.stop()
     }
 
-    @Test("a proxy's 403 erases nothing", .timeLimit(.minutes(1)))
+    @Test("a proxy's 403 erases nothing", .timeLimit(.minutes(5)))
     func proxy() async throws {
         // Given a device with a record
         let fixture = try ServerFixture()

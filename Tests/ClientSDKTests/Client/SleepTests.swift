@@ -44,7 +44,7 @@ struct SleepTests {
         #expect(end <= DeviceClock.uptime + 25_000)
     }
 
-    @Test("opens new connections, since its idle ones may be dead", .timeLimit(.minutes(3)))
+    @Test("opens new connections, since its idle ones may be dead", .timeLimit(.minutes(5)))
     func deadConnections() async throws {
         // Given a server whose connections from before the sleep stay open, and on which nothing comes back after it
         let hasSlept = Mutex(false)

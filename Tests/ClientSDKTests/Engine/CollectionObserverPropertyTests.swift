@@ -5,7 +5,7 @@ import Testing
 @testable import FreshetClient
 
 /// Random deliveries to two observers of one collection, one read by its changes and the other by its snapshots.
-@Suite("The changes of a collection, put together, are the collection", .timeLimit(.minutes(2)))
+@Suite("The changes of a collection, put together, are the collection", .timeLimit(.minutes(5)))
 struct CollectionObserverPropertyTests {
     @Test("for any deliveries, and however often a look is repeated", arguments: 0..<20 as Range<UInt64>)
     func folded(_ part: UInt64) throws {

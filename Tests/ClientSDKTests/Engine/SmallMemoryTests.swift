@@ -5,7 +5,7 @@ import Testing
 @testable import FreshetClient
 
 /// A collection's observer shows the same values whether memory holds the records or not.
-@Suite("An observer of a collection that memory is too small for", .timeLimit(.minutes(2))) struct SmallMemoryTests {
+@Suite("An observer of a collection that memory is too small for", .timeLimit(.minutes(5))) struct SmallMemoryTests {
     @Test("sees a record confirmed that was invalidated and has not changed")
     func waitUntilConfirmed() async throws {
         // Given a server with records, and a copy of them whose memory holds none

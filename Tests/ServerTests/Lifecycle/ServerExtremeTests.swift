@@ -2,7 +2,7 @@ import FreshetServer
 import FreshetTestSupport
 import Testing
 
-@Suite("A server with settings at the ends of their types", .timeLimit(.minutes(2)))
+@Suite("A server with settings at the ends of their types", .timeLimit(.minutes(5)))
 struct ServerExtremeTests {
     @Test("the greatest limits and the longest times work", arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 18])
     func greatest(time: Duration) async throws {
