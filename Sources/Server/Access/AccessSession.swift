@@ -4,14 +4,15 @@ import FreshetWire
 
 /// The session of a connection's requests.
 ///
-/// Each poll of thousands of connections reads the first two properties, which lie in one cache line with the object's header.
+/// Each poll of thousands of connections reads the first two properties and the beginning of the third, which lie beside the
+/// object's header: a cache line or two.
 final class AccessSession: Sendable {
     /// That of ``AccessControl`` when the credential was checked.
     let generation: UInt64
     /// `nil` if the request had none. The bytes are shared with the table of sessions.
     let credential: Secret?
-    private let permit: WaitCounts.Permit?
     let value: Session
+    private let permit: WaitCounts.Permit?
 
     /// That of requests over the admin socket.
     static let `operator` = AccessSession(.operator, nil, generation: 0)

@@ -48,6 +48,13 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
             return decision
         }
 
+        /// An equal subscription, which shares its arrays with those of other readers. A connection that asks with it again
+        /// and again finds its group without a look at arrays that no other connection has, which are in no cache of the
+        /// processor: 2 % of a delivery and its poll where readers have rights.
+        func shared(_ subscription: Subscription) -> Subscription {
+            state.withLock { $0.feed?.groups.shared(subscription) } ?? subscription
+        }
+
         /// Ends the wait of a reader that has disconnected. The reader may have closed only its sending side, so it is
         /// answered.
         func cancel(_ waiter: WaiterID) {

@@ -67,6 +67,12 @@ struct GroupTable: Sendable {
         return group
     }
 
+    /// The subscription of the group that wants the same, else the subscription itself: readers that share its arrays are
+    /// compared by the arrays' identity.
+    mutating func shared(_ subscription: Subscription) -> Subscription {
+        find(subscription).flatMap { groups[Int($0)]?.subscription } ?? subscription
+    }
+
     /// Returns the group of a subscription, and makes it if there is none. A waiter with a target has a group to itself.
     ///
     /// - Parameter noMatchAfter: the group wants no change after this revision, up to the head.

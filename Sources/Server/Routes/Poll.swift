@@ -27,10 +27,10 @@ final class Poll: RepeatedRequestHandler {
         self.core = core
         self.session = session
         anonymousClient = session?.isAnonymous == true ? core.access?.client(of: context.request) : nil
-        self.selection = selection
         self.wait = wait
         isCacheable = wait > 0 && core.settings.edge.applies(to: session)
         feed = core.feeds.entry(for: selection.namespace, now: core.now())
+        self.selection = ChangeSelection(namespace: selection.namespace, subscription: feed.shared(selection.subscription))
     }
 
     var isCurrent: Bool {

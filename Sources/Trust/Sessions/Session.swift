@@ -1,5 +1,11 @@
 /// A credential that was verified: its holder, rights and end.
+///
+/// The two ends come first: each poll of a token reads them, and the rest hardly ever.
 package struct Session: Sendable {
+    /// Milliseconds since 1970; `nil` if the credential has no end.
+    package let expires: Int64?
+    /// The same by the monotonic clock, as far as the wall clock was right when the session began.
+    private let monotonicEnd: Int64?
     package let principal: Principal
     package let rights: Rights
     /// Whether it may use the admin listener.
@@ -11,10 +17,6 @@ package struct Session: Sendable {
     package let tokenID: String?
     /// Milliseconds since 1970; 0 if the credential does not state it, so that each revocation by time matches.
     package let issuedAt: Int64
-    /// Milliseconds since 1970; `nil` if the credential has no end.
-    package let expires: Int64?
-    /// The same by the monotonic clock, as far as the wall clock was right when the session began.
-    private let monotonicEnd: Int64?
     /// The generation of the revocations by which the session was checked last.
     package private(set) var generation: UInt64
 
