@@ -37,6 +37,24 @@ static inline void freshet_tls_on_server_name(SSL_CTX *context, freshet_tls_sele
 static inline void freshet_bio_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
 static inline void freshet_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 
+// The names of a certificate, of which the caller frees the list; NULL for none, or if they cannot be read.
+static inline GENERAL_NAMES *freshet_names(const X509 *certificate) {
+    return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+}
+
+static inline void freshet_free_names(GENERAL_NAMES *names) { GENERAL_NAMES_free(names); }
+
+static inline int freshet_name_count(const GENERAL_NAMES *names) { return names ? sk_GENERAL_NAME_num(names) : 0; }
+
+// The bytes of a name if it is a text of this kind, as long as the list lives: 1; otherwise 0.
+static inline int freshet_name(const GENERAL_NAMES *names, int index, int kind, const unsigned char **bytes, int *count) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    if (!name || name->type != kind || (kind != GEN_URI && kind != GEN_EMAIL && kind != GEN_DNS)) return 0;
+    *bytes = ASN1_STRING_get0_data(name->d.ia5);
+    *count = ASN1_STRING_length(name->d.ia5);
+    return 1;
+}
+
 static inline int freshet_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
 
 #endif

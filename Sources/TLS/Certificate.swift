@@ -51,7 +51,8 @@ final class Certificate {
         X509_check_host(leaf, name, strlen(name), UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS), nil) == 1
     }
 
-    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+    /// Seconds since 1970.
+    static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
         var parts = tm()
         guard ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
         return Int64(timegm(&parts))

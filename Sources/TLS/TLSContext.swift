@@ -31,7 +31,8 @@ package final class TLSContext: @unchecked Sendable {
         case context(OpaquePointer)
     }
 
-    private let demandsCertificates: Bool
+    /// Whether each client has presented a certificate, which was verified.
+    let demandsCertificates: Bool
 
     private init(_ certificates: [Certificate], _ clientAuthority: ClientAuthority?) throws(TLSError) {
         guard let first = certificates.min(by: { $0.end < $1.end }) else { throw .noCertificates }

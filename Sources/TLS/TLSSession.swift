@@ -57,6 +57,10 @@ package final class TLSSession: ByteLayer {
     /// Whether the peer has resumed an earlier session by a ticket.
     package var isResumed: Bool { SSL_session_reused(session) == 1 }
 
+    /// Verified in this handshake, or in that of the session that it resumes, whose ticket has the certificate.
+    package private(set) lazy var clientCertificate: ClientCertificate? =
+        context.demandsCertificates ? SSL_get0_peer_certificate(session).map(ClientCertificate.init) : nil
+
     package func receive(
         _ bytes: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer, sending output: inout [UInt8]
     ) -> ByteLayerInput {

@@ -8,16 +8,18 @@ import HTTPTypes
 /// `freshet revoke`: the tokens of identity providers, before they expire.
 struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Revoke tokens of a user or of an identity provider.",
+        abstract: "Revoke tokens of a user or of an identity provider, or client certificates.",
         discussion: """
             When the command returns, no write of a revoked token is applied any more, and its waiting requests have ended,
             or end after --margin: an app that has another token by then misses nothing.
+            A certificate that is valid from a later time on is not revoked by it.
             Keys are revoked with 'freshet key revoke'.
 
             EXAMPLES
               freshet revoke --token-file operator.key --issuer https://id.example.org --subject u7
               freshet revoke --token-file operator.key --jti 4f1c9d
               freshet revoke --token-file operator.key --issuer https://id.example.org --issued-before 2026-11-25T12:00:00Z
+              freshet revoke --token-file operator.key --certificate till-7.example.org
               freshet revoke --token-file operator.key --list
             """)
 
@@ -25,9 +27,11 @@ struct Revoke: AsyncParsableCommand {
     var issuer: String?
     @Option(help: ArgumentHelp("The user of the tokens: their 'sub'.", valueName: "subject")) var subject: String?
     @Option(help: ArgumentHelp("One token: its 'jti'.", valueName: "id")) var jti: String?
+    @Option(help: ArgumentHelp("The client certificates of a name: the one that GET rights shows.", valueName: "name"))
+    var certificate: String?
     @Option(
         help: ArgumentHelp(
-            "Only tokens that were issued before this time, at most an hour ahead, such as 2026-11-25T12:00:00Z. (default: now, for a subject)",
+            "Only tokens that were issued before this time, at most an hour ahead, such as 2026-11-25T12:00:00Z. (default: now, for a subject or a certificate)",
             valueName: "time")
     )
     var issuedBefore: String?
@@ -48,15 +52,16 @@ struct Revoke: AsyncParsableCommand {
             throw ValidationError("--margin takes \(DurationArgument.form), at most 1h, not '\(margin)'")
         }
         let isValid =
-            switch (list, jti, issuer, subject) {
-            case (true, nil, nil, nil): issuedBefore == nil && margin == nil
-            case (false, _?, nil, nil): issuedBefore == nil
-            case (false, nil, _?, _?): true
-            case (false, nil, _?, nil): issuedBefore != nil
+            switch (list, jti, issuer, subject, certificate) {
+            case (true, nil, nil, nil, nil): issuedBefore == nil && margin == nil
+            case (false, _?, nil, nil, nil): issuedBefore == nil
+            case (false, nil, _?, _?, nil): true
+            case (false, nil, _?, nil, nil): issuedBefore != nil
+            case (false, nil, nil, nil, _?): true
             default: false
             }
         guard isValid else {
-            throw ValidationError("one of these: --issuer with --subject, --issuer with --issued-before, --jti, --list")
+            throw ValidationError("one of these: --issuer with --subject, --issuer with --issued-before, --jti, --certificate, --list")
         }
     }
 
@@ -75,6 +80,7 @@ struct Revoke: AsyncParsableCommand {
         writer.beginObject()
         if let issuer { writer.member("issuer", issuer) }
         if let subject { writer.member("subject", subject) }
+        if let certificate { writer.member("certificate", certificate) }
         if let jti { writer.member("jti", jti) }
         if let time = issuedBefore.flatMap(Self.time) { writer.member("issuedBefore", time.milliseconds) }
         if let margin = margin.flatMap({ DurationArgument($0) }) { writer.member("margin", margin.seconds) }

@@ -106,7 +106,7 @@ struct KeyLines: Sendable {
             try reader.beginObject()
             while let member = try reader.nextMember() {
                 switch member {
-                case "key", "jti", "issuer", "subject": target.append((member.text, try reader.string()))
+                case "key", "jti", "issuer", "subject", "certificate": target.append((member.text, try reader.string()))
                 case "issuedBefore": issuedBefore = try reader.integer()
                 case "created": created = try reader.integer()
                 case "margin": margin = try reader.integer()

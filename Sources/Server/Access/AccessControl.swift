@@ -185,6 +185,7 @@ final class AccessControl: Sendable {
             }
             secret = Secret(credential)
         case (nil, nil):
+            if let session = try certificateSession(of: request) { return .session(session) }
             try limits.countAnonymous(client)
             return .session(try anonymousSession())
         }
@@ -196,6 +197,7 @@ final class AccessControl: Sendable {
     /// it is counted when its body has arrived.
     func sender(ofPending request: Request) throws -> Sender {
         guard request[.authorization] == nil else { return try sender(of: request) }
+        if let session = try certificateSession(of: request) { return .session(session) }
         do { return .session(try anonymousSession()) } catch {
             try limits.countAnonymous(client(of: request))
             throw error
@@ -214,9 +216,18 @@ final class AccessControl: Sendable {
     /// The session of a request without a credential.
     private func anonymousSession() throws(Problem) -> AccessSession {
         let generation = generation.load(ordering: .acquiring)
-        let (rights, checked) = state.withLock { ($0.policy.anonymous, $0.revocations.generation) }
-        guard !rights.grants.isEmpty else { throw AccessProblem.missing }
-        return AccessSession(Session(anonymous: rights, generation: checked), nil, generation: generation)
+        guard let session = state.withLock({ $0.anonymousSession }) else { throw AccessProblem.missing }
+        return AccessSession(session, nil, generation: generation)
+    }
+
+    /// The session of the certificate of a request's connection; `nil` if its listener gives certificates no rights.
+    private func certificateSession(of request: Request) throws -> AccessSession? {
+        let found = state.withLock { state in
+            Result { () throws(Problem) in try state.policy.credential(of: request.certificate, from: request.listener) }
+        }
+        guard let credential = try found.get() else { return nil }
+        guard let session = try session(of: Secret(credential.bytes)) else { throw AccessProblem.changed }
+        return session
     }
 
     /// The session of a key or of a token that is known; `nil` for a token that has to be verified.
@@ -233,11 +244,7 @@ final class AccessControl: Sendable {
         case .stale: client = nil
         case .unknown: try limits.beginVerification(from: client)
         }
-        let opened: SessionTable.Lookup? = state.withLock { state in
-            guard AccessKey.isKey(credential.exposed) || state.issuers.isEmpty else { return nil }
-            return state.openKey(credential.exposed, at: now)
-        }
-        guard let opened else { return nil }
+        guard let opened = state.withLock({ $0.openAtOnce(credential.exposed, at: now) }) else { return nil }
         if case .refused = opened { limits.noteFailure(from: client) }
         return try AccessSession(opened, credential, generation: generation)
     }
@@ -259,11 +266,7 @@ final class AccessControl: Sendable {
             guard try anonymousSession().value.rights == session.value.rights else { throw AccessProblem.changed }
             return
         }
-        let lookup = state.withLock { state in
-            var lookup = SessionTable.check(session.value, by: state.revocations, at: now)
-            if case .stale = lookup, session.value.key != nil { lookup = state.openKey(credential.exposed, at: now) }
-            return lookup
-        }
+        let lookup = state.withLock { $0.check(session.value, of: credential.exposed, at: now) }
         var current = try AccessSession(lookup, credential, generation: 0)
         if current == nil { current = try verifyAtOnce(credential) }
         guard let current, current.value.rights == session.value.rights else { throw AccessProblem.changed }

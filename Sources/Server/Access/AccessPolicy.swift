@@ -1,5 +1,6 @@
 import FreshetSocketHTTP
 package import FreshetTrust
+import FreshetWire
 
 /// Who may use a server besides the holders of its keys. It can be replaced while the server runs.
 package struct AccessPolicy: Sendable {
@@ -16,6 +17,8 @@ package struct AccessPolicy: Sendable {
     var anonymous = Rights.none
     /// The issuers of tokens, and the roles that tokens name.
     var verifier = TokenVerifier(issuers: [], roles: [:])
+    /// The roles of client certificates, by the index of the listener that has verified them.
+    var certificateRoles: [Int: Role] = [:]
     /// In the order of the verifier's issuers.
     var sources: [KeySource] = []
     var fetch: KeyFetch
@@ -23,4 +26,12 @@ package struct AccessPolicy: Sendable {
     var quotas: Quotas
     /// Addresses that have the requests of many clients, to which the rates of addresses do not apply.
     var proxies: [AddressRange]
+
+    /// What a request's certificate stands for; `nil` if its listener gives certificates no rights.
+    func credential(of certificate: ClientCertificate?, from listener: Int) throws(Problem) -> CertificateCredential? {
+        guard let certificate, certificateRoles[listener] != nil else { return nil }
+        guard let name = certificate.name else { throw AccessProblem.namelessCertificate }
+        return CertificateCredential(
+            listener: listener, name: name, validFrom: certificate.validFrom, validUntil: certificate.validUntil)
+    }
 }

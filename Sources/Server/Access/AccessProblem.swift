@@ -7,8 +7,12 @@ enum AccessProblem {
         .unauthorized, "This server takes requests with a key or a token only: send it as 'Authorization: Bearer …'.")
     static let malformed = Problem(
         .unauthorized, "The field Authorization has no bearer token: send 'Authorization: Bearer …' with one key or token.")
+    static let namelessCertificate = Problem(
+        .unauthorized,
+        "The client's certificate has no name that stands for it: it takes one URI, or else one mail address, or else one DNS name as its "
+            + "subjectAltName, of 1 to 128 characters without * and |. Or send a key or token.")
     /// Also the answer to a wait whose session has ended.
-    static let revoked = Problem(.unauthorized, "The key or token was revoked: log in again, or ask the operator.")
+    static let revoked = Problem(.unauthorized, "The key, token or certificate was revoked: log in again, or ask the operator.")
     static let changed = Problem(
         .unavailable, "The rights of the request were changed while it was in progress: send it again.")
     static let busy = Problem(.overloaded, "Too many tokens wait to be verified. Send it again after Retry-After.")
@@ -37,7 +41,8 @@ enum AccessProblem {
         case .token(let refusal) where refusal.isSigned:
             Problem(.unauthorized, "\(refusal.description.asSentence) 'freshet token inspect' shows what it states.")
         case .token: unknown
-        case .expired: Problem(.unauthorized, "The key or token has expired: request another one.")
+        case .certificate(let refusal): Problem(.unauthorized, refusal.description.asSentence)
+        case .expired: Problem(.unauthorized, "The key, token or certificate has expired: request another one.")
         case .revoked: revoked
         }
     }

@@ -74,6 +74,18 @@ struct AccessState: Sendable {
         return known
     }
 
+    /// Checks a session that a request has kept; its credential opens another one if it has to be verified again.
+    mutating func check(_ session: Session, of credential: [UInt8], at now: TimeReading) -> SessionTable.Lookup {
+        let checked = SessionTable.check(session, by: revocations, at: now)
+        guard case .stale = checked else { return checked }
+        return openAtOnce(credential, at: now) ?? checked
+    }
+
+    /// The session of requests without a credential; `nil` if they have no rights.
+    var anonymousSession: Session? {
+        policy.anonymous.grants.isEmpty ? nil : Session(anonymous: policy.anonymous, generation: revocations.generation)
+    }
+
     /// Opens the session of a key.
     mutating func openKey(_ credential: [UInt8], at now: TimeReading) -> SessionTable.Lookup {
         do throws(SessionRefusal) {
@@ -85,6 +97,28 @@ struct AccessState: Sendable {
             sessions.noteRefusal(error, of: credential, at: now)
             return .refused(error)
         }
+    }
+
+    /// Opens the session of a client certificate.
+    mutating func open(_ certificate: CertificateCredential, at now: TimeReading) -> SessionTable.Lookup {
+        let credential = certificate.bytes
+        do throws(CertificateRefusal) {
+            guard let role = policy.certificateRoles[certificate.listener] else { throw .noRole }
+            guard certificate.validFrom <= now.wall + TokenVerifier.tolerance * 1_000 else { throw .notYetValid }
+            let rights: Rights
+            do throws(TokenRefusal) { rights = try role.rights(ofSubject: certificate.name) } catch { throw .invalidRights(error) }
+            let session = Session(certificate, rights: rights, generation: revocations.generation, at: now)
+            return sessions.admit(session, for: credential, revocations: revocations, at: now)
+        } catch {
+            sessions.noteRefusal(.certificate(error), of: credential, at: now)
+            return .refused(.certificate(error))
+        }
+    }
+
+    /// Opens the session of a credential that nothing has to be fetched for; `nil` for a token.
+    mutating func openAtOnce(_ credential: [UInt8], at now: TimeReading) -> SessionTable.Lookup? {
+        if let certificate = CertificateCredential(credential) { return open(certificate, at: now) }
+        return AccessKey.isKey(credential) || issuers.isEmpty ? openKey(credential, at: now) : nil
     }
 
     /// Whether a grace period has ended since the last call: the margin of a revocation, or the overlap of a replaced secret.

@@ -37,6 +37,9 @@ extension RecordServerConfiguration {
         if let bytes = quotas.server.feeds { recentTotalBytes = Int(bytes) }
         (requiresKeys, self.quotas) = (true, quotas)
         (anonymous, verifier, keySources) = (file.anonymous, file.verifier, sources)
+        certificateRoles = file.listeners.enumerated().reduce(into: [:]) {
+            $0[$1.offset] = $1.element.clientRole.flatMap { file.roles[$0] }
+        }
         if let fetch { fetchKeys = fetch }
     }
 

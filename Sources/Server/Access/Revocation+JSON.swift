@@ -1,7 +1,8 @@
 import FreshetTrust
 import FreshetWire
 
-/// The body of `POST /admin/revocations`: the tokens of a subject, one token, or the earlier tokens of an issuer.
+/// The body of `POST /admin/revocations`: the tokens of a subject, one token, the earlier tokens of an issuer, or the client
+/// certificates of a name.
 struct RevocationRequest: Sendable {
     /// The longest `issuer`, in bytes.
     static let longestIssuer = 1_024
@@ -18,7 +19,8 @@ struct RevocationRequest: Sendable {
     ///   - now: milliseconds since 1970.
     /// - Throws: `invalid-request` with the member that is wrong.
     init(json: [UInt8], issuers: [String], now: Int64) throws {
-        var (issuer, subject, tokenID, issuedBefore): (String?, String?, String?, Int64?) = (nil, nil, nil, nil)
+        var (issuer, subject, tokenID, certificate): (String?, String?, String?, String?) = (nil, nil, nil, nil)
+        var issuedBefore: Int64?
         var margin: Int64 = 0
         var reader = JSONReader(json, profile: .interoperable)
         try reader.beginObject()
@@ -27,12 +29,14 @@ struct RevocationRequest: Sendable {
             case "issuer": issuer = try Self.name(&reader, "issuer", longest: Self.longestIssuer)
             case "subject": subject = try Self.name(&reader, "subject", longest: Self.longestName)
             case "jti": tokenID = try Self.name(&reader, "jti", longest: Self.longestName)
+            case "certificate": certificate = try Self.name(&reader, "certificate", longest: Self.longestName)
             case "issuedBefore": issuedBefore = try reader.integer()
             case "margin": margin = try reader.integer()
             default:
                 throw Problem(
                     .invalidRequest,
-                    "A revocation has no member '\(member.text.shortened)': it takes issuer, subject, jti, issuedBefore and margin.")
+                    "A revocation has no member '\(member.text.shortened)': it takes issuer, subject, jti, certificate, issuedBefore and margin."
+                )
             }
         }
         try reader.end()
@@ -47,27 +51,30 @@ struct RevocationRequest: Sendable {
             throw Problem(.invalidRequest, "'margin' is \(margin): it takes 0 to \(Revocation.maximumMargin / 1_000) seconds.")
         }
         let target: Revocation.Target? =
-            switch (tokenID, issuer, subject) {
-            case (let id?, nil, nil) where issuedBefore == nil: .token(id)
-            case (nil, let issuer?, let subject?): .principal(Principal(issuer: issuer, subject: subject))
-            case (nil, let issuer?, nil) where issuedBefore != nil: .issuer(issuer)
+            switch (tokenID, issuer, subject, certificate) {
+            case (let id?, nil, nil, nil) where issuedBefore == nil: .token(id)
+            case (nil, let issuer?, let subject?, nil): .principal(Principal(issuer: issuer, subject: subject))
+            case (nil, let issuer?, nil, nil) where issuedBefore != nil: .issuer(issuer)
+            case (nil, nil, nil, let name?): .principal(Principal(certificateName: name))
             default: nil
             }
         guard let target else {
             throw Problem(
                 .invalidRequest,
-                "A revocation takes one of these: 'jti'; 'issuer' and 'subject'; 'issuer' and 'issuedBefore'. 'issuedBefore' is the present "
-                    + "time for a subject that states none.")
+                "A revocation takes one of these: 'jti'; 'issuer' and 'subject'; 'issuer' and 'issuedBefore'; 'certificate'. 'issuedBefore' is "
+                    + "the present time for a subject or a certificate that states none.")
         }
         revocation = Revocation(target, issuedBefore: issuedBefore ?? now, created: now, margin: margin * 1_000)
     }
 
+    private static func hasNoBar(_ member: String) -> Bool { member == "issuer" || member == "certificate" }
+
     private static func name(_ reader: inout JSONReader, _ member: String, longest: Int) throws -> String {
         let text = try reader.string()
         guard !text.isEmpty, text.utf8.count <= longest, !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
-            member != "issuer" || !text.utf8.contains(UInt8(ascii: "|"))
+            !Self.hasNoBar(member) || !text.utf8.contains(UInt8(ascii: "|"))
         else {
-            let bar = member == "issuer" ? " and '|'" : ""
+            let bar = Self.hasNoBar(member) ? " and '|'" : ""
             throw Problem(.invalidRequest, "'\(member)' takes 1 to \(longest) bytes without control characters\(bar).")
         }
         return text
@@ -111,6 +118,10 @@ extension Revocation {
         case .token(let id): writer.member("jti", id)
         case .issuer(let name): writer.member("issuer", name)
         case .principal(let principal):
+            if let name = principal.certificateName {
+                writer.member("certificate", name)
+                break
+            }
             // An issuer has no bar.
             let parts = principal.text.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
             writer.member("issuer", String(parts[0]))

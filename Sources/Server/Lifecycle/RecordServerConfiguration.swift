@@ -83,6 +83,8 @@ public struct RecordServerConfiguration: Sendable {
     package var anonymous = Rights.none
     /// The issuers of tokens that are accepted too, and the roles that tokens name.
     package var verifier = TokenVerifier(issuers: [], roles: [:])
+    /// The roles of client certificates, by the index of the listener: 0 is ``host``, and ``otherListeners`` follow.
+    package var certificateRoles: [Int: Role] = [:]
     /// The rates of addresses and principals, and the quotas of namespaces.
     package var quotas = Quotas()
     /// Where the keys of the issuers are, in their order.
@@ -249,6 +251,6 @@ public struct RecordServerConfiguration: Sendable {
     var policy: AccessPolicy {
         AccessPolicy(
             rules: AccessRules(names: hostNames + listeners.map(\.host), origins: allowedOrigins), anonymous: anonymous, verifier: verifier,
-            sources: keySources, fetch: fetchKeys, quotas: quotas, proxies: trustedProxies)
+            certificateRoles: certificateRoles, sources: keySources, fetch: fetchKeys, quotas: quotas, proxies: trustedProxies)
     }
 }

@@ -9,6 +9,9 @@ package protocol ByteLayer: AnyObject {
     /// The most bytes that the layer keeps of a handshake, or of a record that has arrived in part; 0 if there is none.
     var heldBytes: Int { get }
 
+    /// That of the peer; `nil` if it has presented none. To be read after the handshake.
+    var clientCertificate: ClientCertificate? { get }
+
     /// Takes all bytes that have arrived, continues the handshake, and decrypts the complete records.
     ///
     /// - Parameters:

@@ -134,7 +134,7 @@ extension EventLoop {
         switch context.router.match(head) {
         case .route(let parameters) where parameters.route.admission != nil:
             connection.backlogForKeeping().unadmitted = head
-            let request = Request(ParsedRequest(head: head, body: []), parameters, peer: connection.peer, listener: connection.listener)
+            let request = Request(ParsedRequest(head: head, body: []), parameters, of: connection)
             parameters.route.admission?(request) { refusal in
                 connection.loop.post(.perform { $0.admit(head, or: refusal, on: connection) })
             }
@@ -196,7 +196,7 @@ extension EventLoop {
         case .route(let parameters):
             let size = parsed.body.count
             let share = size > MemoryLedger.large ? HandledBytes.Share(size, of: context.handledBytes) : nil
-            let request = Request(parsed, parameters, peer: connection.peer, listener: connection.listener, share)
+            let request = Request(parsed, parameters, of: connection, share)
             parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, slot)))
             // The handler may keep its request, and so the head: taking the repetition avoids a second reference to its
             // handler.
@@ -248,5 +248,15 @@ extension EventLoop {
     func reportEnd(of connection: Connection) {
         let actions = connection.cancellations.withLock { $0.inputHasEnded() }
         if !actions.isEmpty { callSoon(actions) }
+    }
+}
+
+extension Request {
+    fileprivate init(
+        _ parsed: ParsedRequest, _ parameters: RouteParameters, of connection: Connection, _ share: HandledBytes.Share? = nil
+    ) {
+        self.init(
+            parsed, parameters, peer: connection.peer, certificate: connection.layer?.clientCertificate, listener: connection.listener,
+            share)
     }
 }

@@ -6,6 +6,8 @@ public import HTTPTypes
 public struct Request: Sendable {
     let head: RequestHead
     let peer: PeerAddress
+    /// That of the client; `nil` if its listener demands none.
+    package let certificate: ClientCertificate?
     private let listenerIndex: UInt8
     let parameters: RouteParameters
     /// Counts a large body for as long as any copy of the request is kept.
@@ -15,8 +17,10 @@ public struct Request: Sendable {
     public let body: [UInt8]
 
     init(
-        _ parsed: ParsedRequest, _ parameters: RouteParameters, peer: PeerAddress, listener: UInt8 = 0, _ share: HandledBytes.Share? = nil
+        _ parsed: ParsedRequest, _ parameters: RouteParameters, peer: PeerAddress, certificate: ClientCertificate? = nil,
+        listener: UInt8 = 0, _ share: HandledBytes.Share? = nil
     ) {
+        self.certificate = certificate
         self.share = share
         listenerIndex = listener
         head = parsed.head

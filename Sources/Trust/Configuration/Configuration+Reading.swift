@@ -10,6 +10,7 @@ extension Configuration {
         self.init()
         var reader = StrictReader(bytes)
         var auditPlace: Int?
+        var listenPlace = 0
         try reader.object(
             "listen, admin, hosts, origins, proxies, issuers, roles, anonymous, quotas, audit and auditRequired"
         ) { name, reader throws(TrustError) in
@@ -22,6 +23,7 @@ extension Configuration {
                     }
                     listeners.append(listener)
                 }
+                listenPlace = reader.start
             case "admin": admin = try AdminListener(&reader, rules)
             case "hosts":
                 hosts = try reader.texts("hosts", "a name without scheme, port and path, such as sync.example.org", rules.isHostName)
@@ -51,6 +53,9 @@ extension Configuration {
         try reader.end()
         guard !listeners.isEmpty else {
             throw .invalidValue(offset: reader.start, #"there is no listener: add "listen": [{"address": "127.0.0.1:8180"}]"#)
+        }
+        for role in listeners.compactMap(\.clientRole) where roles[role] == nil {
+            throw .invalidValue(offset: listenPlace, "'clientRole' is '\(role.shortened)', which 'roles' does not have: add it there")
         }
         if isAuditRequired, audit == nil, let auditPlace {
             throw .invalidValue(offset: auditPlace, "'auditRequired' takes a log: add the path of 'audit'")
@@ -94,12 +99,13 @@ extension Configuration.Listener {
     fileprivate init(_ reader: inout StrictReader, _ rules: Configuration.Rules) throws(TrustError) {
         var address: (host: String, port: UInt16)?
         var certificates: [Configuration.Certificate] = []
-        var authority: String?
-        try reader.object("address, tls and clientAuthority") { name, reader throws(TrustError) in
+        var (authority, role): (String?, String?)
+        try reader.object("address, tls, clientAuthority and clientRole") { name, reader throws(TrustError) in
             switch name {
             case "address": address = try reader.address(rules)
             case "tls": certificates = try reader.certificates()
             case "clientAuthority": authority = try reader.path()
+            case "clientRole": role = try reader.text()
             default: return false
             }
             return true
@@ -108,7 +114,10 @@ extension Configuration.Listener {
         guard authority == nil || !certificates.isEmpty else {
             throw reader.fail("'clientAuthority' takes 'tls' beside it: add the server's certificate")
         }
-        (host, port, self.certificates, clientAuthority) = (address.host, address.port, certificates, authority)
+        guard role == nil || authority != nil else {
+            throw reader.fail("'clientRole' takes 'clientAuthority' beside it: add the certificates that sign those of the clients")
+        }
+        (host, port, self.certificates, clientAuthority, clientRole) = (address.host, address.port, certificates, authority, role)
     }
 }
 
@@ -137,7 +146,8 @@ extension Configuration.AdminListener {
         case (let socket?, nil) where certificates.isEmpty && authority == nil: self = .socket(socket)
         case (nil, let address?) where !certificates.isEmpty:
             self = .address(
-                Configuration.Listener(host: address.host, port: address.port, certificates: certificates, clientAuthority: authority))
+                Configuration.Listener(
+                    host: address.host, port: address.port, certificates: certificates, clientAuthority: authority, clientRole: nil))
         default: throw reader.fail("'admin' takes a socket, or an address with tls")
         }
     }

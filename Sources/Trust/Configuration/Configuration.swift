@@ -13,6 +13,8 @@ package struct Configuration: Sendable {
         package let certificates: [Certificate]
         /// The path of the certificates that sign those of the clients; `nil` for clients without a certificate.
         package let clientAuthority: String?
+        /// The role of a client's certificate, in which `{sub}` stands for its name; `nil` if certificates give no rights.
+        package let clientRole: String?
     }
 
     /// The files of a certificate.

@@ -135,10 +135,12 @@ package struct RevocationList: Sendable {
         return (byID.map { [$0] } ?? []) + byTime.compactMap(\.self).filter { issuedAt < $0.revocation.issuedBefore }
     }
 
-    /// Removes the revocations whose tokens have all expired, and returns them, so that their rows are deleted. O(n).
+    /// Removes the revocations whose tokens have all expired, and returns them, so that their rows are deleted. Those of
+    /// client certificates stay: how long these are valid, their authority decides. O(n).
     /// - Parameter longest: the longest life of a token of any issuer, in milliseconds.
     package mutating func removeExpired(longest: Int64, at now: Int64) -> [Revocation] {
         let ended = entries.filter { _, entry in
+            if case .principal(let principal) = entry.revocation.target, principal.certificateName != nil { return false }
             // The clocks of issuers may be ahead.
             let last = max(entry.revocation.waitsEnd, entry.revocation.issuedBefore) + TokenVerifier.tolerance * 1_000
             return last + longest <= now

@@ -41,6 +41,15 @@ package struct Session: Sendable {
         self.generation = generation
     }
 
+    /// The session of a client certificate. One that was issued after a revocation of its principal is good again.
+    /// - Parameter generation: that of the revocations before the role was read.
+    package init(_ certificate: CertificateCredential, rights: Rights, generation: UInt64, at now: TimeReading) {
+        (principal, self.rights, isAdmin, key) = (Principal(certificateName: certificate.name), rights, false, nil)
+        (issuer, tokenID, issuedAt, expires) = (nil, nil, certificate.validFrom, certificate.validUntil)
+        monotonicEnd = Self.end(certificate.validUntil, now)
+        self.generation = generation
+    }
+
     /// The session of requests without a credential.
     package init(anonymous rights: Rights, generation: UInt64) {
         (principal, self.rights, isAdmin, key) = (.anonymous, rights, false, nil)

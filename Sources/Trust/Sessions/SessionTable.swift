@@ -109,6 +109,7 @@ package enum SessionRefusal: Error, Hashable, Sendable {
     case token(TokenRefusal)
     case key(KeyRefusal)
     case malformedKey(AccessKeyError)
+    case certificate(CertificateRefusal)
     case expired
     case revoked
 }

@@ -21,6 +21,9 @@ struct Claims {
     /// All claims that are texts, for the placeholders of roles.
     private(set) var texts: [(name: String, value: String)] = []
 
+    /// The claims of a holder without a token.
+    init(subject: String) { self.subject = subject }
+
     /// - Throws: if the payload is no JSON object, names a member twice, or has a registered claim of another kind.
     init(_ payload: [UInt8]) throws(TrustError) {
         var reader = StrictReader(payload)

@@ -50,6 +50,9 @@ package struct Role: Hashable, Sendable {
         return Rights(grants)
     }
 
+    /// The grants of a holder without a token: `sub` is the only claim.
+    package func rights(ofSubject name: String) throws(TokenRefusal) -> Rights { try rights(Claims(subject: name)) }
+
     private static func grant(_ template: TemplateGrant, _ value: (Template.Placeholder) -> String) -> Result<Grant, GrantError> {
         GrantText(
             namespaces: template.namespaces.text(value), ranges: template.ranges.map { $0.text(value) }, verbs: template.verbs

@@ -5,7 +5,7 @@ import Testing
 @testable import FreshetServer
 
 @Suite("The groups of a feed's readers") struct GroupTableTests {
-    /// Made anew for each reader, so that no two share arrays.
+    /// Another one at each call, so that no two share arrays.
     private static func subscription(to collections: [String]) throws -> Subscription {
         var subscription = Subscription(filter: try ChangeFilter(collections: collections))
         let ranges = RangeSet(collections.map { KeyRange.collection($0, prefix: "") })

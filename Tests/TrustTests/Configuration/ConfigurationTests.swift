@@ -171,6 +171,8 @@ struct ConfigurationTests {
         for text in [
             #"{"address":"a:1"},{"address":"a:1"}"#, #"{"address":"a:1","tls":[]}"#, #"{"address":"a:1","tls":{"key":"b"}}"#,
             #"{"tls":{"certificate":"a","key":"b"}}"#, "{}",
+            #"{"address":"a:1","tls":{"certificate":"a","key":"b"},"clientRole":"till"}"#,
+            #"{"address":"a:1","tls":{"certificate":"a","key":"b"},"clientAuthority":"c","clientRole":"none"}"#,
         ] {
             #expect(throws: TrustError.self) { try Self.read(#"{"listen":[\#(text)]}"#) }
         }

@@ -1,0 +1,45 @@
+/// A verified client certificate in place of a key or token: what stands for it in the table of sessions.
+///
+/// It is no secret, and none can send it: its text has spaces, and a bearer token has none (RFC 6750 §2.1).
+package struct CertificateCredential: Hashable, Sendable {
+    /// The index of the listener that has verified it, whose role it has.
+    package let listener: Int
+    package let name: String
+    /// Milliseconds since 1970.
+    package let validFrom: Int64
+    package let validUntil: Int64
+
+    /// - Parameter name: 1 to 128 visible characters of ASCII without `|`.
+    package init(listener: Int, name: String, validFrom: Int64, validUntil: Int64) {
+        (self.listener, self.name, self.validFrom, self.validUntil) = (listener, name, validFrom, validUntil)
+    }
+
+    private static let start = Array("certificate ".utf8)
+
+    package var bytes: [UInt8] { Self.start + Array("\(listener) \(validFrom) \(validUntil) \(name)".utf8) }
+
+    /// `nil` for any other credential. O(1) for those.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.starts(with: Self.start) else { return nil }
+        let parts = String(decoding: bytes.dropFirst(Self.start.count), as: UTF8.self).split(separator: " ")
+        guard parts.count == 4, let listener = Int(parts[0]), let from = Int64(parts[1]), let until = Int64(parts[2]) else { return nil }
+        self.init(listener: listener, name: String(parts[3]), validFrom: from, validUntil: until)
+    }
+}
+
+/// Why a client certificate opens no session.
+package enum CertificateRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The listener gives certificates no rights any more.
+    case noRole
+    case notYetValid
+    /// The name does not fit the role's placeholders.
+    case invalidRights(TokenRefusal)
+
+    package var description: String {
+        switch self {
+        case .noRole: "the listener gives certificates no rights: send a key or token, or ask the operator"
+        case .notYetValid: "the certificate is not valid yet: compare the clocks of client and server"
+        case .invalidRights(let refusal): "the certificate's name does not fit the role of its listener: \(refusal.description)"
+        }
+    }
+}

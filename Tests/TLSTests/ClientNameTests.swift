@@ -1,0 +1,68 @@
+import CFreshetTLS
+import FreshetSocketHTTP
+import FreshetTestSupport
+import Testing
+
+@testable import FreshetTLS
+
+@Suite("The names of clients' certificates", .timeLimit(.minutes(5)), .enabled(if: TestAuthority.isAvailable, "openssl is not in the PATH"))
+struct ClientNameTests {
+    /// The certificate that a server sees, and the client's connection.
+    private static func connect(
+        _ context: TLSContext, _ authority: TestAuthority, _ options: MemoryClient.Options
+    ) throws -> (ClientCertificate?, MemoryClient) {
+        let session = try #require(TLSSession(context))
+        let server = MemoryServer(session)
+        let client = try MemoryClient(trusting: authority.certificate, options)
+        server.connect(client)
+        #expect(!session.isHandshaking && client.failure == nil)
+        return (session.clientCertificate, client)
+    }
+
+    @Test("one URI, else one mail address, else one DNS name; nothing that could be read in two ways")
+    func names() async throws {
+        // Given
+        let authority = try await TestAuthority()
+        var settings = try await authority.issue("server").settings
+        settings.clientAuthority = authority.certificate
+        let context = try TLSContext(settings, now: .now)
+        let long = String(repeating: "a", count: 60)
+        let cases: [(alternatives: String, name: String?)] = [
+            ("DNS:Till-7.Example", "till-7.example"), ("email:ann@example.org", "ann@example.org"),
+            ("URI:spiffe://example/till", "spiffe://example/till"), ("IP:127.0.0.1", nil),
+            ("DNS:a,DNS:b", nil), ("DNS:a,IP:127.0.0.1", "a"), ("DNS:a,DNS:b,email:ann@example.org", "ann@example.org"),
+            ("DNS:a,URI:urn:x:1,email:ann@example.org", "urn:x:1"), ("URI:urn:x:1,URI:urn:x:2", nil),
+            ("DNS:*.example.org", nil), ("URI:urn:a|b", nil), ("URI:urn:\(long)\(long)\(long)", nil), ("URI:none", nil), ("DNS:a@b", nil),
+        ]
+        for (number, (alternatives, name)) in cases.enumerated() {
+            // When
+            let device = try await authority.issue("device-\(number)", for: alternatives)
+            let (certificate, _) = try Self.connect(context, authority, .init(identity: (device.chain, device.key)))
+            // Then
+            #expect(try #require(certificate).name == name, "\(alternatives)")
+        }
+    }
+
+    @Test("a resumed session has the certificate of its first handshake", arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func resumption(version: Int32) async throws {
+        // Given
+        let authority = try await TestAuthority()
+        var settings = try await authority.issue("server").settings
+        settings.clientAuthority = authority.certificate
+        let context = try TLSContext(settings, now: .now)
+        let device = try await authority.issue("device", for: "DNS:till-7.example")
+        let identity = (device.chain, device.key)
+        let (first, client) = try Self.connect(context, authority, .init(versions: version...version, identity: identity))
+        // When
+        let (second, resumed) = try Self.connect(
+            context, authority, .init(versions: version...version, identity: identity, ticket: client.ticket))
+        // Then
+        #expect(resumed.isResumed)
+        let certificate = try #require(second)
+        #expect(certificate == first && certificate.name == "till-7.example")
+        #expect(certificate.validUntil - certificate.validFrom == 20 * 86_400_000)
+        // And without a demand there is none
+        let open = try TLSContext(try await authority.issue("open").settings, now: .now)
+        #expect(try Self.connect(open, authority, .init(identity: identity)).0 == nil)
+    }
+}
