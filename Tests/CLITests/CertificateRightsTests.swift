@@ -89,6 +89,11 @@ struct CertificateRightsTests {
         let workload = try await fixture.authority.issue("workload", for: "URI:spiffe://example/till,DNS:till-7.example")
         let misfit = try await fixture.ask(workload, "\(records)/till-7.example%2F1")
         #expect(misfit.status == 401 && misfit.body.contains("does not fit the role"), "\(misfit.body)")
+        // And the program presents a certificate too
+        let program = Program(server: fixture.url)
+        let identity = ["--ca", fixture.authority.certificate, "--client-certificate", device.chain, "--client-key", device.key]
+        let listed = try await program(["get", "carts/till-7.example/1", "--namespace", "shop"] + identity)
+        #expect(listed.output == "1", "\(listed.error)")
         // And the SDK needs nothing but its certificate
         try await synchronize(fixture, device)
         // When the name is revoked while it waits

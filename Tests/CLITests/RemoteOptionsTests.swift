@@ -50,6 +50,25 @@ struct RemoteOptionsTests {
         _ = try remote(["--server", "http://127.0.0.1:8180"], ["FRESHET_CA": file])
     }
 
+    @Test("A client's certificate and its key go together, and to servers with TLS") func clientCertificates() throws {
+        // Given
+        for name in ["a.pem", "a.key"] { folder.write(Array("pem".utf8), to: name) }
+        let (certificate, key) = (folder.file("a.pem"), folder.file("a.key"))
+        let server = ["--server", "https://127.0.0.1:8180"]
+        let variables = ["FRESHET_CLIENT_CERTIFICATE": "/none", "FRESHET_CLIENT_KEY": key]
+        // Then
+        _ = try remote(server + ["--client-certificate", certificate, "--client-key", key], variables)
+        _ = try remote(server, ["FRESHET_CLIENT_CERTIFICATE": certificate, "FRESHET_CLIENT_KEY": key])
+        #expect(failure(server, variables)?.message.contains("/none cannot be read") == true)
+        // And a variable's key is not that of another certificate
+        for (options, missing) in [("--client-certificate", "--client-key"), ("--client-key", "--client-certificate")] {
+            let error = failure(server + [options, certificate], ["FRESHET_CLIENT_KEY": options == "--client-key" ? "" : key])
+            #expect(error?.status == .usage && error?.message.contains("add \(missing)") == true)
+        }
+        let plain = failure(["--client-certificate", certificate, "--client-key", key])
+        #expect(plain?.status == .usage && plain?.message.contains("--client-certificate is for https://") == true)
+    }
+
     @Test func twoTokensAreAnError() throws {
         #expect(throws: (any Error).self) { try RemoteOptions.parse(["--token", "a", "--token-file", "b"]) }
         let both = failure([], ["FRESHET_TOKEN": "a", "FRESHET_TOKEN_FILE": "b"])

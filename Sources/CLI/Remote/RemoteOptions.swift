@@ -40,6 +40,19 @@ struct RemoteOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "A file with this client's certificate, followed by those that signed it. (default: $FRESHET_CLIENT_CERTIFICATE or none)",
+            valueName: "path"),
+        completion: .file())
+    var clientCertificate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the private key of --client-certificate, without a passphrase. (default: $FRESHET_CLIENT_KEY)", valueName: "path"),
+        completion: .file())
+    var clientKey: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The admin socket of a server on this machine, in place of --server: as the operator, without a token.", valueName: "path"),
         completion: .file())
     var adminSocket: String?
@@ -50,12 +63,14 @@ struct RemoteOptions: ParsableArguments {
     func validate() throws {
         guard token == nil || tokenFile == nil else { throw ValidationError("one of these: --token, --token-file") }
         guard adminSocket == nil || !namesServer else {
-            throw ValidationError("--admin-socket goes without --server, --ca, --token and --token-file")
+            throw ValidationError("--admin-socket goes without --server, --ca, --client-certificate, --token and --token-file")
         }
     }
 
     /// Whether an option says which server is meant, or as whom.
-    private var namesServer: Bool { server != nil || ca != nil || token != nil || tokenFile != nil }
+    private var namesServer: Bool {
+        server != nil || ca != nil || clientCertificate != nil || clientKey != nil || token != nil || tokenFile != nil
+    }
 
     /// As ``remote(environment:)``, for commands of operators: by the admin socket of `$FRESHET_ADMIN_SOCKET`, unless an option
     /// names a server or a token.
@@ -97,17 +112,32 @@ struct RemoteOptions: ParsableArguments {
             if target.hasUser { throw Self.insecure("the password in the URL", target) }
             if try isTokenGiven(environment) { throw Self.insecure("the token", target) }
         }
-        if ca != nil, !server.hasPrefix("https://") {
-            throw CommandFailure(.usage, "--ca is for https://, and '\(shown)' is not encrypted: give https://, or leave out --ca")
+        for (option, value) in [("--ca", ca), ("--client-certificate", clientCertificate)]
+        where value != nil && !server.hasPrefix("https://") {
+            throw CommandFailure(
+                .usage, "\(option) is for https://, and '\(shown)' is not encrypted: give https://, or leave out \(option)")
         }
         var tls = TLSTrust()
-        tls.authority = (ca ?? environment["FRESHET_CA"]).flatMap { $0.isEmpty ? nil : $0 }
+        tls.authority = ca ?? environment.value(of: "FRESHET_CA")
+        tls.identity = try identity(environment)
         do {
             return try Remote(
                 server: server, namespace: Namespace(name), token: try bearerToken(environment), allowsInsecureToken: isInsecureAllowed,
                 tls: tls)
         } catch let error as WireError {
             throw CommandFailure(.usage, error.description)
+        }
+    }
+
+    private func identity(_ environment: Environment) throws(CommandFailure) -> TLSTrust.Identity? {
+        let certificate = clientCertificate ?? environment.value(of: "FRESHET_CLIENT_CERTIFICATE")
+        // The variable's key is that of the variable's certificate.
+        let key = clientKey ?? (clientCertificate == nil ? environment.value(of: "FRESHET_CLIENT_KEY") : nil)
+        switch (certificate, key) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?): return TLSTrust.Identity(certificate: certificate, key: key)
+        case (_?, nil): throw CommandFailure(.usage, "--client-certificate takes the file of its private key beside it: add --client-key")
+        case (nil, _?): throw CommandFailure(.usage, "--client-key takes the file of its certificate beside it: add --client-certificate")
         }
     }
 
