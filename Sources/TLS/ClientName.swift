@@ -7,9 +7,6 @@ internal import FreshetSocketHTTP
 /// without both its only DNS name. Several of the kind that decides are no name, so that nobody has to guess which one
 /// stands for the client. The texts of the kinds differ: only URIs have a `:`, only mail addresses of the others an `@`.
 enum ClientName {
-    /// The most bytes of a name, as those of a token's `sub`.
-    static let mostBytes = 128
-
     private enum Kind: CaseIterable {
         case uri, mail, dns
 
@@ -21,10 +18,8 @@ enum ClientName {
             }
         }
 
-        func isRight(_ name: [UInt8]) -> Bool {
-            guard (1...mostBytes).contains(name.count), name.allSatisfy({ (0x21...0x7E).contains($0) && !"|*".utf8.contains($0) })
-            else { return false }
-            let (hasColon, hasAt) = (name.contains(UInt8(ascii: ":")), name.contains(UInt8(ascii: "@")))
+        func isRight(_ name: String) -> Bool {
+            let (hasColon, hasAt) = (name.utf8.contains(UInt8(ascii: ":")), name.utf8.contains(UInt8(ascii: "@")))
             return switch self {
             case .uri: hasColon
             case .mail: hasAt && !hasColon
@@ -33,7 +28,7 @@ enum ClientName {
         }
     }
 
-    /// The name of a certificate's client; `nil` if it has none that is unambiguous. A DNS name is in small letters.
+    /// The name of a certificate's client; `nil` if it has none that is unambiguous.
     static func of(_ certificate: OpaquePointer) -> String? {
         let names = freshet_names(certificate)
         defer { freshet_free_names(names) }
@@ -47,9 +42,9 @@ enum ClientName {
                 if found.count > 1 { return nil }
             }
             guard let name = found.first else { continue }
-            guard kind.isRight(name) else { return nil }
+            // Not UTF-8 becomes a character that no name has.
             let text = String(decoding: name, as: UTF8.self)
-            return kind == .dns ? text.lowercased() : text
+            return kind.isRight(text) ? ClientCertificate.canonicalName(text) : nil
         }
         return nil
     }

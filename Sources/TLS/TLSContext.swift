@@ -107,6 +107,22 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
     }
 
+    /// Whether the authority of clients has signed a certificate that is valid now, by the rules of a handshake.
+    ///
+    /// - Parameter chain: the certificates that the client has sent with it.
+    func trusts(_ certificate: OpaquePointer, _ chain: OpaquePointer?) -> Bool {
+        guard demandsCertificates, let check = X509_STORE_CTX_new() else { return false }
+        defer {
+            X509_STORE_CTX_free(check)
+            ERR_clear_error()
+        }
+        guard X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(pointer), certificate, chain) == 1,
+            X509_STORE_CTX_set_default(check, "ssl_client") == 1
+        else { return false }
+        X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(check), SSL_CTX_get_security_level(pointer))
+        return X509_verify_cert(check) == 1
+    }
+
     /// Presents the certificate of the server that the client names (RFC 6066 §3).
     private func select(_ session: OpaquePointer) -> Int32 {
         guard contexts.count > 1, let name = SSL_get_servername(session, TLSEXT_NAMETYPE_host_name),

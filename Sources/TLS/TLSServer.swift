@@ -32,7 +32,10 @@ package final class TLSServer: ByteLayerSource {
         state = Mutex(State(settings: settings, context: try TLSContext(settings, now: wall), keyTime: now))
     }
 
-    package func makeLayer() -> (any ByteLayer)? { TLSSession(state.withLock { $0.context }) }
+    package func makeLayer() -> (any ByteLayer)? { TLSSession(context, of: self) }
+
+    /// That of the connections that follow, by whose authority the certificates of present ones are judged too.
+    var context: TLSContext { state.withLock { $0.context } }
 
     /// Reads the files again, for the connections that follow; existing ones keep the certificates they have. Blocks on
     /// the disk. If it throws, nothing has changed.

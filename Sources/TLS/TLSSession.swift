@@ -19,14 +19,16 @@ package final class TLSSession: ByteLayer {
     private var hasFailed = false
     package private(set) var isHandshaking = true
 
-    /// `nil` if memory has run out.
-    package init?(_ context: TLSContext) {
+    /// - Parameter server: the one that has made it, whose context may be exchanged.
+    /// - Returns: `nil` if memory has run out.
+    package init?(_ context: TLSContext, of server: TLSServer? = nil) {
         guard let method = Self.method, let session = SSL_new(context.pointer) else { return nil }
         guard let bio = BIO_new(method) else {
             SSL_free(session)
             return nil
         }
         self.context = context
+        (self.server, judge) = (server, context)
         self.session = session
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
         BIO_set_init(bio, 1)
@@ -57,9 +59,27 @@ package final class TLSSession: ByteLayer {
     /// Whether the peer has resumed an earlier session by a ticket.
     package var isResumed: Bool { SSL_session_reused(session) == 1 }
 
-    /// Verified in this handshake, or in that of the session that it resumes, whose ticket has the certificate.
-    package private(set) lazy var clientCertificate: ClientCertificate? =
-        context.demandsCertificates ? SSL_get0_peer_certificate(session).map(ClientCertificate.init) : nil
+    /// That of this handshake, or of the session that it resumes, whose ticket has the certificate. `nil` if the server has
+    /// another authority by now, which has not signed it.
+    package var clientCertificate: ClientCertificate? {
+        guard context.demandsCertificates, let certificate = SSL_get0_peer_certificate(session) else { return nil }
+        let present = server?.context ?? context
+        if present !== judge {
+            judge = present
+            isTrusted = present.trusts(certificate, SSL_get_peer_cert_chain(session))
+        }
+        guard isTrusted else { return nil }
+        if let presented { return presented }
+        presented = ClientCertificate(certificate)
+        return presented
+    }
+
+    /// Where the present context is; `nil` if there is only one.
+    private let server: TLSServer?
+    /// The context by which the client's certificate was judged last: first that of the handshake.
+    private var judge: TLSContext
+    private var isTrusted = true
+    private var presented: ClientCertificate?
 
     package func receive(
         _ bytes: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer, sending output: inout [UInt8]

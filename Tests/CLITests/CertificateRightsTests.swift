@@ -96,12 +96,22 @@ struct CertificateRightsTests {
         #expect(listed.output == "1", "\(listed.error)")
         // And the SDK needs nothing but its certificate
         try await synchronize(fixture, device)
+        // And it can buy no ticket, and the status shows its rights
+        #expect(try await fixture.ask(device, "/v1/shop/tickets", "--json", "{}").status == 401)
+        let status = try await program(["status", "--namespace", "shop"] + identity)
+        #expect(status.output.contains("certificate:till-7.example") && status.output.contains("carts/till-7.example/*"), "\(status)")
+        // And the operator sees whose certificates are refused
+        let denials = try await fixture.operate("GET", "/admin/denials").body
+        #expect(denials.contains(#""principal":"certificate:spiffe://example/till""#), "\(denials)")
+        // And a name that no certificate has cannot be revoked
+        let wrong = try await program("revoke", "--admin-socket", fixture.folder.file("admin.sock"), "--certificate", "till 7")
+        #expect(wrong.status != 0 && wrong.error.contains("1 to 128 visible characters"), "\(wrong.error)")
         // When the name is revoked while it waits
         let cursor = try #require(try await fixture.ask(device, "/v1/shop/changes?since=now").fields["freshet-cursor"])
         async let waiting = fixture.ask(device, "/v1/shop/changes?since=\(cursor)&wait=25")
         while try await !fixture.operate("GET", "/metrics").body.contains("freshet_feed_waiters 1\n") { await Task.yield() }
         let revoked = try await Program()(
-            "revoke", "--admin-socket", fixture.folder.file("admin.sock"), "--certificate", "till-7.example")
+            "revoke", "--admin-socket", fixture.folder.file("admin.sock"), "--certificate", "certificate:Till-7.example")
         #expect(revoked.status == 0, "\(revoked.error)")
         // Then the wait ends, new connections have no rights, and the list names the certificate
         #expect(try await waiting.status == 401)

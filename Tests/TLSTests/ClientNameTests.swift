@@ -1,4 +1,5 @@
 import CFreshetTLS
+import Foundation
 import FreshetSocketHTTP
 import FreshetTestSupport
 import Testing
@@ -33,6 +34,7 @@ struct ClientNameTests {
             ("DNS:a,DNS:b", nil), ("DNS:a,IP:127.0.0.1", "a"), ("DNS:a,DNS:b,email:ann@example.org", "ann@example.org"),
             ("DNS:a,URI:urn:x:1,email:ann@example.org", "urn:x:1"), ("URI:urn:x:1,URI:urn:x:2", nil),
             ("DNS:*.example.org", nil), ("URI:urn:a|b", nil), ("URI:urn:\(long)\(long)\(long)", nil), ("URI:none", nil), ("DNS:a@b", nil),
+            ("URI:a/b", nil),
         ]
         for (number, (alternatives, name)) in cases.enumerated() {
             // When
@@ -64,5 +66,35 @@ struct ClientNameTests {
         // And without a demand there is none
         let open = try TLSContext(try await authority.issue("open").settings, now: .now)
         #expect(try Self.connect(open, authority, .init(identity: identity)).0 == nil)
+    }
+
+    @Test("after a reload a certificate of the former authority has no name, and one of both keeps it")
+    func reload() async throws {
+        // Given a connection of each of two authorities, whose certificates are in one file
+        let (kept, withdrawn) = (try await TestAuthority(), try await TestAuthority())
+        let both = try [kept, withdrawn].map { try String(contentsOfFile: $0.certificate, encoding: .utf8) }.joined()
+        var settings = try await kept.issue("server").settings
+        settings.clientAuthority = kept.file("clients.pem")
+        kept.write(Array(both.utf8), to: "clients.pem")
+        let server = try TLSServer(settings, now: 0, wall: .now)
+        var sessions: [TLSSession] = []
+        for authority in [kept, withdrawn] {
+            let device = try await authority.issue("device", for: "DNS:a")
+            let session = try #require(server.makeLayer() as? TLSSession)
+            MemoryServer(session).connect(try MemoryClient(trusting: kept.certificate, .init(identity: (device.chain, device.key))))
+            sessions.append(session)
+        }
+        #expect(sessions.map { $0.clientCertificate?.name } == ["a", "a"])
+        // When a day passes; Then both stay
+        #expect(server.timePassed(now: TLSServer.keyLifetime, wall: .now) == nil)
+        #expect(sessions.map { $0.clientCertificate?.name } == ["a", "a"])
+        // When one is withdrawn
+        settings.clientAuthority = kept.certificate
+        server.take(try server.prepare(settings, wall: .now), now: 1)
+        #expect(sessions.map { $0.clientCertificate?.name } == ["a", nil])
+        // When certificates are not demanded any more
+        settings.clientAuthority = nil
+        server.take(try server.prepare(settings, wall: .now), now: 2)
+        #expect(sessions.map { $0.clientCertificate?.name } == [nil, nil])
     }
 }

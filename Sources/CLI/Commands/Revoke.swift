@@ -27,7 +27,7 @@ struct Revoke: AsyncParsableCommand {
     var issuer: String?
     @Option(help: ArgumentHelp("The user of the tokens: their 'sub'.", valueName: "subject")) var subject: String?
     @Option(help: ArgumentHelp("One token: its 'jti'.", valueName: "id")) var jti: String?
-    @Option(help: ArgumentHelp("The client certificates of a name: the one that GET rights shows.", valueName: "name"))
+    @Option(help: ArgumentHelp("The client certificates of a name, such as till-7.example.org.", valueName: "name"))
     var certificate: String?
     @Option(
         help: ArgumentHelp(

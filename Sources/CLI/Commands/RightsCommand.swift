@@ -57,7 +57,8 @@ struct RightsCommand: AsyncParsableCommand {
                 throw CommandFailure(.noPermission, "requests without a key may not \(verb.rawValue) \(address): send one, by --token-file")
             }
             let hint =
-                principal.hasPrefix("key:") ? "'freshet status' shows its rights" : "'freshet token inspect' shows why it has its rights"
+                principal.hasPrefix("key:") || principal.hasPrefix("certificate:")
+                ? "'freshet status' shows its rights" : "'freshet token inspect' shows why it has its rights"
             throw CommandFailure(
                 .noPermission,
                 "\(principal) may not \(verb.rawValue) \(address). It may \(verb.rawValue) \(ranges). Ask the operator for the grant "

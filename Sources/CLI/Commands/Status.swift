@@ -23,7 +23,7 @@ struct Status: AsyncParsableCommand {
         // Where there is an admin socket, only that one has the endpoint.
         if ready { return _ = try await options.operatorRemote().reply(.get, "/readyz") }
         let remote = try options.remote()
-        let rights = remote.hasToken ? try await remote.ask(.get, remote.namespace.rightsPath, as: AccessRights.self) : nil
+        let rights = remote.isAuthenticated ? try await remote.ask(.get, remote.namespace.rightsPath, as: AccessRights.self) : nil
         var status: NamespaceStatus?
         if rights?.inspect.isEmpty != true { status = try await remote.ask(.get, remote.namespace.path, as: NamespaceStatus.self) }
         guard !output.json else { return printJSON(status, rights) }

@@ -10,7 +10,8 @@ struct Remote: Sendable {
     private let root: String
     let namespace: Namespace
     private let token: BearerToken?
-    var hasToken: Bool { token != nil }
+    /// Whether requests have a token or a certificate.
+    let isAuthenticated: Bool
     private let transport: CurlTransport
 
     init(
@@ -21,6 +22,7 @@ struct Remote: Sendable {
         self.server = Self.withoutUser(root)
         self.namespace = namespace
         self.token = token
+        isAuthenticated = token != nil || tls.identity != nil
         do throws(TransportError) {
             var configuration = CurlTransport.Configuration()
             configuration.allowsInsecureCredentials = allowsInsecureToken
@@ -41,7 +43,7 @@ struct Remote: Sendable {
 
     /// A server by its admin socket, as the operator.
     init(adminSocket path: String, namespace: Namespace) throws(CommandFailure) {
-        (server, root, self.namespace, token) = ("unix:\(path)", "http://localhost", namespace, nil)
+        (server, root, self.namespace, token, isAuthenticated) = ("unix:\(path)", "http://localhost", namespace, nil, false)
         do throws(TransportError) {
             var configuration = CurlTransport.Configuration()
             configuration.unixSocket = path

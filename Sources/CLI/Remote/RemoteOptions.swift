@@ -63,7 +63,8 @@ struct RemoteOptions: ParsableArguments {
     func validate() throws {
         guard token == nil || tokenFile == nil else { throw ValidationError("one of these: --token, --token-file") }
         guard adminSocket == nil || !namesServer else {
-            throw ValidationError("--admin-socket goes without --server, --ca, --client-certificate, --token and --token-file")
+            throw ValidationError(
+                "--admin-socket goes without --server, --ca, --client-certificate, --client-key, --token and --token-file")
         }
     }
 
@@ -112,8 +113,8 @@ struct RemoteOptions: ParsableArguments {
             if target.hasUser { throw Self.insecure("the password in the URL", target) }
             if try isTokenGiven(environment) { throw Self.insecure("the token", target) }
         }
-        for (option, value) in [("--ca", ca), ("--client-certificate", clientCertificate)]
-        where value != nil && !server.hasPrefix("https://") {
+        let ofTLS = [("--ca", ca), ("--client-certificate", clientCertificate), ("--client-key", clientKey)]
+        if let option = ofTLS.first(where: { $0.1 != nil })?.0, !server.hasPrefix("https://") {
             throw CommandFailure(
                 .usage, "\(option) is for https://, and '\(shown)' is not encrypted: give https://, or leave out \(option)")
         }

@@ -185,8 +185,10 @@ final class AccessControl: Sendable {
             }
             secret = Secret(credential)
         case (nil, nil):
-            if let session = try certificateSession(of: request) { return .session(session) }
+            let certified = Result { try certificateSession(of: request) }
+            if case .success(let session?) = certified { return .session(session) }
             try limits.countAnonymous(client)
+            _ = try certified.get()
             return .session(try anonymousSession())
         }
         guard let session = try session(of: secret, from: client) else { return .unverified(secret, from: client) }
@@ -197,8 +199,7 @@ final class AccessControl: Sendable {
     /// it is counted when its body has arrived.
     func sender(ofPending request: Request) throws -> Sender {
         guard request[.authorization] == nil else { return try sender(of: request) }
-        if let session = try certificateSession(of: request) { return .session(session) }
-        do { return .session(try anonymousSession()) } catch {
+        do { return .session(try certificateSession(of: request) ?? anonymousSession()) } catch {
             try limits.countAnonymous(client(of: request))
             throw error
         }
@@ -222,10 +223,9 @@ final class AccessControl: Sendable {
 
     /// The session of the certificate of a request's connection; `nil` if its listener gives certificates no rights.
     private func certificateSession(of request: Request) throws -> AccessSession? {
-        let found = state.withLock { state in
-            Result { () throws(Problem) in try state.policy.credential(of: request.certificate, from: request.listener) }
-        }
-        guard let credential = try found.get() else { return nil }
+        guard let certificate = request.certificate,
+            let credential = try state.withLock({ $0.policy }).credential(of: certificate, from: request.listener)
+        else { return nil }
         guard let session = try session(of: Secret(credential.bytes)) else { throw AccessProblem.changed }
         return session
     }

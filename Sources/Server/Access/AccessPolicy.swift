@@ -28,9 +28,10 @@ package struct AccessPolicy: Sendable {
     var proxies: [AddressRange]
 
     /// What a request's certificate stands for; `nil` if its listener gives certificates no rights.
-    func credential(of certificate: ClientCertificate?, from listener: Int) throws(Problem) -> CertificateCredential? {
-        guard let certificate, certificateRoles[listener] != nil else { return nil }
-        guard let name = certificate.name else { throw AccessProblem.namelessCertificate }
+    func credential(of certificate: ClientCertificate, from listener: Int) throws(Problem) -> CertificateCredential? {
+        guard certificateRoles[listener] != nil else { return nil }
+        // A person who revokes names the certificate or the principal, so that none can have the other's form.
+        guard let name = certificate.name, !name.hasPrefix(Principal.certificateStart) else { throw AccessProblem.namelessCertificate }
         return CertificateCredential(
             listener: listener, name: name, validFrom: certificate.validFrom, validUntil: certificate.validUntil)
     }

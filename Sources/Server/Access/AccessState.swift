@@ -106,7 +106,7 @@ struct AccessState: Sendable {
             guard let role = policy.certificateRoles[certificate.listener] else { throw .noRole }
             guard certificate.validFrom <= now.wall + TokenVerifier.tolerance * 1_000 else { throw .notYetValid }
             let rights: Rights
-            do throws(TokenRefusal) { rights = try role.rights(ofSubject: certificate.name) } catch { throw .invalidRights(error) }
+            do throws(TokenRefusal) { rights = try role.rights(ofSubject: certificate.name) } catch { throw .invalidRights }
             let session = Session(certificate, rights: rights, generation: revocations.generation, at: now)
             return sessions.admit(session, for: credential, revocations: revocations, at: now)
         } catch {

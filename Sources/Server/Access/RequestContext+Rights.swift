@@ -73,6 +73,8 @@ extension Problem {
                 "Requests without a key may not \(operation): send one, by --token-file."
             } else if session?.key != nil {
                 "This key may not \(operation): ask the operator for that right; \(rights) show its rights."
+            } else if session?.principal.certificateName != nil {
+                "This certificate may not \(operation): ask the operator for that right; \(rights) show its rights."
             } else {
                 "This \(session == nil ? "key or token" : "token") may not \(operation): ask the operator for that right; "
                     + "\(rights) show its rights, and 'freshet token inspect' why a token has them."

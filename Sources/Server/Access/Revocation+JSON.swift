@@ -1,3 +1,4 @@
+import FreshetSocketHTTP
 import FreshetTrust
 import FreshetWire
 
@@ -29,7 +30,7 @@ struct RevocationRequest: Sendable {
             case "issuer": issuer = try Self.name(&reader, "issuer", longest: Self.longestIssuer)
             case "subject": subject = try Self.name(&reader, "subject", longest: Self.longestName)
             case "jti": tokenID = try Self.name(&reader, "jti", longest: Self.longestName)
-            case "certificate": certificate = try Self.name(&reader, "certificate", longest: Self.longestName)
+            case "certificate": certificate = try Self.certificateName(&reader)
             case "issuedBefore": issuedBefore = try reader.integer()
             case "margin": margin = try reader.integer()
             default:
@@ -67,14 +68,25 @@ struct RevocationRequest: Sendable {
         revocation = Revocation(target, issuedBefore: issuedBefore ?? now, created: now, margin: margin * 1_000)
     }
 
-    private static func hasNoBar(_ member: String) -> Bool { member == "issuer" || member == "certificate" }
+    /// A name as a person writes it: that of the certificate, or the principal.
+    private static func certificateName(_ reader: inout JSONReader) throws -> String {
+        let text = try reader.string()
+        let start = Principal.certificateStart
+        guard let name = ClientCertificate.canonicalName(text.hasPrefix(start) ? String(text.dropFirst(start.count)) : text) else {
+            throw Problem(
+                .invalidRequest,
+                "'certificate' is '\(text.shortened)': it takes the name in a client certificate, 1 to 128 visible characters of ASCII without "
+                    + "* and |, such as till-7.example.org.")
+        }
+        return name
+    }
 
     private static func name(_ reader: inout JSONReader, _ member: String, longest: Int) throws -> String {
         let text = try reader.string()
         guard !text.isEmpty, text.utf8.count <= longest, !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
-            !Self.hasNoBar(member) || !text.utf8.contains(UInt8(ascii: "|"))
+            member != "issuer" || !text.utf8.contains(UInt8(ascii: "|"))
         else {
-            let bar = Self.hasNoBar(member) ? " and '|'" : ""
+            let bar = member == "issuer" ? " and '|'" : ""
             throw Problem(.invalidRequest, "'\(member)' takes 1 to \(longest) bytes without control characters\(bar).")
         }
         return text

@@ -18,7 +18,9 @@ final class Tickets: Sendable {
 
     /// Issues a ticket for a namespace, with the time at which it ends at the latest, in milliseconds since 1970.
     func issue(to session: AccessSession, in namespace: Namespace) throws(Problem) -> (ticket: Ticket, expires: Int64) {
-        guard let credential = session.credential else { throw AccessProblem.ticketWithoutCredential }
+        guard let credential = session.credential, session.value.principal.certificateName == nil else {
+            throw AccessProblem.ticketWithoutCredential
+        }
         var random = SystemRandomNumberGenerator()
         let ticket = Ticket(using: &random)
         let result = table.withLock { table in

@@ -33,7 +33,7 @@ struct GroupTable: Sendable {
     private var index = GroupIndex()
     /// The group that was looked up last: the next reader mostly has the same subscription, and a comparison is faster
     /// than a hash.
-    private var latest: (subscription: Subscription, group: Int32)?
+    private(set) var latest: (subscription: Subscription, group: Int32)?
     /// When groups without members are looked for next.
     private var nextSweep: Int64 = 0
     /// The groups with a ``Group/target``.
@@ -63,7 +63,7 @@ struct GroupTable: Sendable {
     mutating func find(_ subscription: Subscription) -> Int32? {
         if let latest, latest.subscription == subscription { return latest.group }
         guard let group = bySubscription[subscription] else { return nil }
-        latest = (subscription, group)
+        latest = groups[Int(group)].map { ($0.subscription, group) }
         return group
     }
 

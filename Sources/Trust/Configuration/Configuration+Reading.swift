@@ -54,11 +54,29 @@ extension Configuration {
         guard !listeners.isEmpty else {
             throw .invalidValue(offset: reader.start, #"there is no listener: add "listen": [{"address": "127.0.0.1:8180"}]"#)
         }
-        for role in listeners.compactMap(\.clientRole) where roles[role] == nil {
-            throw .invalidValue(offset: listenPlace, "'clientRole' is '\(role.shortened)', which 'roles' does not have: add it there")
-        }
+        try checkClientRoles(at: listenPlace)
         if isAuditRequired, audit == nil, let auditPlace {
             throw .invalidValue(offset: auditPlace, "'auditRequired' takes a log: add the path of 'audit'")
+        }
+    }
+
+    private func checkClientRoles(at offset: Int) throws(TrustError) {
+        let named = listeners.filter { $0.clientRole != nil }
+        for name in named.compactMap(\.clientRole) {
+            guard let role = roles[name] else {
+                throw .invalidValue(offset: offset, "'clientRole' is '\(name.shortened)', which 'roles' does not have: add it there")
+            }
+            guard !role.needsClaims else {
+                throw .invalidValue(
+                    offset: offset,
+                    "'clientRole' is '\(name.shortened)', which has a {claim:…}, and a certificate has only {sub}: use another role"
+                )
+            }
+        }
+        guard Set(named.compactMap(\.clientAuthority)).count < 2 else {
+            throw .invalidValue(
+                offset: offset,
+                "a name would stand for the clients of several authorities: take one 'clientAuthority' for all listeners with 'clientRole'")
         }
     }
 

@@ -1,4 +1,4 @@
-/// A verified client certificate in place of a key or token: what stands for it in the table of sessions.
+/// A verified client certificate in place of a key or token, as the table of sessions keeps it.
 ///
 /// It is no secret, and none can send it: its text has spaces, and a bearer token has none (RFC 6750 §2.1).
 package struct CertificateCredential: Hashable, Sendable {
@@ -32,14 +32,15 @@ package enum CertificateRefusal: Error, Hashable, Sendable, CustomStringConverti
     /// The listener gives certificates no rights any more.
     case noRole
     case notYetValid
-    /// The name does not fit the role's placeholders.
-    case invalidRights(TokenRefusal)
+    /// The name does not fit the role's placeholders, or has become too long with them.
+    case invalidRights
 
     package var description: String {
         switch self {
         case .noRole: "the listener gives certificates no rights: send a key or token, or ask the operator"
         case .notYetValid: "the certificate is not valid yet: compare the clocks of client and server"
-        case .invalidRights(let refusal): "the certificate's name does not fit the role of its listener: \(refusal.description)"
+        case .invalidRights:
+            "the certificate's name does not fit the role of its listener: in place of {sub} it takes 1 to 128 bytes without * and /"
         }
     }
 }

@@ -11,14 +11,15 @@ package struct Principal: Hashable, Sendable, CustomStringConvertible {
     package init(issuer: String, subject: String) { text = "\(issuer)|\(subject)" }
 
     /// The holder of a client certificate. The name has no `|`, which the text of each token's principal has.
-    package init(certificateName name: String) { text = Self.certificate + name }
+    package init(certificateName name: String) { text = Self.certificateStart + name }
 
-    private static let certificate = "certificate:"
+    /// What the text of a certificate's holder begins with, before the name.
+    package static let certificateStart = "certificate:"
 
     /// The name of the certificate, if it is the holder of one.
     package var certificateName: String? {
-        guard text.utf8.starts(with: Self.certificate.utf8), !text.utf8.contains(UInt8(ascii: "|")) else { return nil }
-        return String(decoding: text.utf8.dropFirst(Self.certificate.utf8.count), as: UTF8.self)
+        guard text.utf8.starts(with: Self.certificateStart.utf8), !text.utf8.contains(UInt8(ascii: "|")) else { return nil }
+        return String(decoding: text.utf8.dropFirst(Self.certificateStart.utf8.count), as: UTF8.self)
     }
 
     /// A principal that was stored, or that a person names.

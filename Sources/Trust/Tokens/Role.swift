@@ -8,6 +8,8 @@ package struct Role: Hashable, Sendable {
         let namespaces: Template
         let ranges: [Template]
         let verbs: Verbs
+
+        var placeholders: [Template.Placeholder] { ([namespaces] + ranges).flatMap(\.placeholders) }
     }
 
     /// Reads an array of grants, each checked with a value in place of its placeholders.
@@ -33,8 +35,7 @@ package struct Role: Hashable, Sendable {
     func rights(_ claims: Claims) throws(TokenRefusal) -> Rights {
         var grants: [Grant] = []
         for template in self.grants {
-            let placeholders = ([template.namespaces] + template.ranges).flatMap(\.placeholders)
-            for placeholder in placeholders {
+            for placeholder in template.placeholders {
                 guard let value = placeholder.value(claims) else { throw .missingClaim(placeholder.claim) }
                 guard Template.isPart(value) else {
                     throw .invalidRights(
@@ -49,6 +50,9 @@ package struct Role: Hashable, Sendable {
         }
         return Rights(grants)
     }
+
+    /// Whether it has placeholders other than `{sub}`.
+    package var needsClaims: Bool { grants.contains { $0.placeholders.contains { $0 != .subject } } }
 
     /// The grants of a holder without a token: `sub` is the only claim.
     package func rights(ofSubject name: String) throws(TokenRefusal) -> Rights { try rights(Claims(subject: name)) }

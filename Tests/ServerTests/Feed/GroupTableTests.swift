@@ -36,6 +36,7 @@ import Testing
         #expect(shared == second)
         #expect(try Self.places(of: shared) == Self.places(of: first))
         #expect(alone == other)
+        #expect(try groups.latest.map { try Self.places(of: $0.subscription) } == Self.places(of: first))
         #expect(try Self.places(of: alone) == Self.places(of: other))
     }
 }

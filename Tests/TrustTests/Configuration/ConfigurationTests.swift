@@ -171,11 +171,33 @@ struct ConfigurationTests {
         for text in [
             #"{"address":"a:1"},{"address":"a:1"}"#, #"{"address":"a:1","tls":[]}"#, #"{"address":"a:1","tls":{"key":"b"}}"#,
             #"{"tls":{"certificate":"a","key":"b"}}"#, "{}",
-            #"{"address":"a:1","tls":{"certificate":"a","key":"b"},"clientRole":"till"}"#,
-            #"{"address":"a:1","tls":{"certificate":"a","key":"b"},"clientAuthority":"c","clientRole":"none"}"#,
         ] {
             #expect(throws: TrustError.self) { try Self.read(#"{"listen":[\#(text)]}"#) }
         }
+    }
+
+    @Test(
+        "the role of client certificates is one that a name alone fills in, and the name is of one authority",
+        arguments: [
+            (#""clientAuthority":"c","clientRole":"till""#, ""), (#""clientRole":"till""#, "'clientAuthority' beside it"),
+            (#""clientAuthority":"c","clientRole":"none""#, "'roles' does not have"),
+            (#""clientAuthority":"c","clientRole":"shops""#, "has only {sub}"),
+            (#""clientAuthority":"d","clientRole":"till""#, "one 'clientAuthority'"),
+        ])
+    func clientRoles(members: String, error: String) {
+        func listener(_ port: Int, _ members: String) -> String {
+            #"{"address":"127.0.0.1:\#(port)","tls":{"certificate":"a","key":"b"},\#(members)}"#
+        }
+        // Given
+        let roles = #"{"till":[{"ns":"s","in":["c/{sub}"],"may":["read"]}],"shops":[{"ns":"s","in":["c/{claim:shop}"],"may":["read"]}]}"#
+        let listeners = [listener(1, #""clientAuthority":"c","clientRole":"till""#), listener(2, members)]
+        // When
+        var found = ""
+        do { _ = try Self.read(#"{"listen":[\#(listeners.joined(separator: ","))],"roles":\#(roles)}"#) } catch {
+            found = error.description
+        }
+        // Then
+        #expect(error.isEmpty ? found.isEmpty : found.contains(error), "\(found)")
     }
 
     @Test(
