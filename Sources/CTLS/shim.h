@@ -55,6 +55,20 @@ static inline int freshet_name(const GENERAL_NAMES *names, int index, int kind, 
     return 1;
 }
 
+// The sum of the SHA-256 digests of the certificates that a context trusts, bit by bit and so in any order: 1; otherwise 0.
+static inline int freshet_tls_authority_digest(SSL_CTX *context, unsigned char digest[32]) {
+    const STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
+    for (int byte = 0; byte < 32; byte++) digest[byte] = 0;
+    for (int index = 0; index < sk_X509_OBJECT_num(objects); index++) {
+        const X509 *certificate = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, index));
+        unsigned char one[EVP_MAX_MD_SIZE];
+        if (!certificate) continue;
+        if (X509_digest(certificate, EVP_sha256(), one, NULL) != 1) return 0;
+        for (int byte = 0; byte < 32; byte++) digest[byte] ^= one[byte];
+    }
+    return 1;
+}
+
 static inline int freshet_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
 
 #endif

@@ -52,11 +52,11 @@ enum ClientName {
 
 extension ClientCertificate {
     /// - Parameter certificate: verified.
-    init(_ certificate: OpaquePointer) {
+    init(_ certificate: OpaquePointer, signedBy authority: String) {
         let (start, end) = (X509_get0_notBefore(certificate), X509_get0_notAfter(certificate))
         // A verified certificate has both times. One without an end would be over at once.
         self.init(
             name: ClientName.of(certificate), validFrom: (Certificate.seconds(start) ?? 0) * 1_000,
-            validUntil: (Certificate.seconds(end) ?? 0) * 1_000)
+            validUntil: (Certificate.seconds(end) ?? 0) * 1_000, authority: authority)
     }
 }

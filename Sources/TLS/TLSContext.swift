@@ -33,6 +33,8 @@ package final class TLSContext: @unchecked Sendable {
 
     /// Whether each client has presented a certificate, which was verified.
     let demandsCertificates: Bool
+    /// Stands for the certificates that sign those of clients, in any order; `nil` if clients need none.
+    package private(set) var authority: String?
 
     private init(_ certificates: [Certificate], _ clientAuthority: ClientAuthority?) throws(TLSError) {
         guard let first = certificates.min(by: { $0.end < $1.end }) else { throw .noCertificates }
@@ -43,6 +45,7 @@ package final class TLSContext: @unchecked Sendable {
             // The file is read once, so that all contexts have the same content of it.
             contexts.append(try makeContext(certificate, clientAuthority.map { contexts.first.map(ClientAuthority.context) ?? $0 }))
         }
+        if demandsCertificates { authority = try Self.digest(ofAuthorityOf: pointer) }
     }
 
     deinit { for context in contexts { SSL_CTX_free(context) } }
@@ -105,6 +108,12 @@ package final class TLSContext: @unchecked Sendable {
             SSL_CTX_set1_cert_store(context, SSL_CTX_get_cert_store(other))
         }
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    }
+
+    private static func digest(ofAuthorityOf context: OpaquePointer) throws(TLSError) -> String {
+        var digest = [UInt8](repeating: 0, count: 32)
+        guard freshet_tls_authority_digest(context, &digest) == 1 else { throw .failed(reason()) }
+        return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// Whether the authority of clients has signed a certificate that is valid now, by the rules of a handshake.

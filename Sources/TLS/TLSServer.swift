@@ -66,6 +66,9 @@ package final class TLSServer: ByteLayerSource {
         return !former.hasSameChains(as: prepared.context)
     }
 
+    /// Stands for the certificates that sign those of clients; `nil` if clients need none.
+    package var authority: String? { context.authority }
+
     /// The time at which the first certificate ends, in seconds since 1970.
     package var certificateEnd: Int64 { state.withLock { $0.context.end } }
 

@@ -28,7 +28,7 @@ package final class TLSSession: ByteLayer {
             return nil
         }
         self.context = context
-        (self.server, judge) = (server, context)
+        (self.server, judge, authority) = (server, context, context.authority)
         self.session = session
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
         BIO_set_init(bio, 1)
@@ -59,27 +59,39 @@ package final class TLSSession: ByteLayer {
     /// Whether the peer has resumed an earlier session by a ticket.
     package var isResumed: Bool { SSL_session_reused(session) == 1 }
 
-    /// That of this handshake, or of the session that it resumes, whose ticket has the certificate. `nil` if the server has
-    /// another authority by now, which has not signed it.
+    /// That of this handshake, or of the session that it resumes, whose ticket has the certificate.
     package var clientCertificate: ClientCertificate? {
-        guard context.demandsCertificates, let certificate = SSL_get0_peer_certificate(session) else { return nil }
-        let present = server?.context ?? context
-        if present !== judge {
-            judge = present
-            isTrusted = present.trusts(certificate, SSL_get_peer_cert_chain(session))
-        }
-        guard isTrusted else { return nil }
+        judgeCertificate()
         if let presented { return presented }
-        presented = ClientCertificate(certificate)
+        guard let authority, let certificate = SSL_get0_peer_certificate(session) else { return nil }
+        presented = ClientCertificate(certificate, signedBy: authority)
         return presented
+    }
+
+    /// Whether the server has another authority of clients now, which has not signed the client's certificate. Or it has, and
+    /// the session was resumed: tickets do not have the certificates between both.
+    package var isOutdated: Bool {
+        judgeCertificate()
+        return !isTrusted
     }
 
     /// Where the present context is; `nil` if there is only one.
     private let server: TLSServer?
     /// The context by which the client's certificate was judged last: first that of the handshake.
     private var judge: TLSContext
+    /// That of the latest context that has trusted the certificate; `nil` if clients need none.
+    private var authority: String?
     private var isTrusted = true
     private var presented: ClientCertificate?
+
+    private func judgeCertificate() {
+        guard let authority, let present = server?.context, present !== judge else { return }
+        judge = present
+        // Most contexts are made for other certificates of the server, or other keys of tickets.
+        guard present.authority != authority else { return isTrusted = true }
+        isTrusted = SSL_get0_peer_certificate(session).map { present.trusts($0, SSL_get_peer_cert_chain(session)) } ?? false
+        if isTrusted { (self.authority, presented) = (present.authority, nil) }
+    }
 
     package func receive(
         _ bytes: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer, sending output: inout [UInt8]

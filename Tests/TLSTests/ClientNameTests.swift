@@ -68,7 +68,7 @@ struct ClientNameTests {
         #expect(try Self.connect(open, authority, .init(identity: identity)).0 == nil)
     }
 
-    @Test("after a reload a certificate of the former authority has no name, and one of both keeps it")
+    @Test("after a reload a certificate of a former authority is outdated, and one of both authorities is the new one's")
     func reload() async throws {
         // Given a connection of each of two authorities, whose certificates are in one file
         let (kept, withdrawn) = (try await TestAuthority(), try await TestAuthority())
@@ -84,17 +84,25 @@ struct ClientNameTests {
             MemoryServer(session).connect(try MemoryClient(trusting: kept.certificate, .init(identity: (device.chain, device.key))))
             sessions.append(session)
         }
-        #expect(sessions.map { $0.clientCertificate?.name } == ["a", "a"])
-        // When a day passes; Then both stay
+        let first = try #require(server.authority)
+        func expect(_ authorities: [String?], outdated: [Bool]) {
+            #expect(sessions.map { $0.clientCertificate?.authority } == authorities && sessions.map(\.isOutdated) == outdated)
+        }
+        expect([first, first], outdated: [false, false])
+        // When a day passes, or the files are read again; Then nothing is judged again, which resumed sessions might fail
         #expect(server.timePassed(now: TLSServer.keyLifetime, wall: .now) == nil)
-        #expect(sessions.map { $0.clientCertificate?.name } == ["a", "a"])
+        try server.reload(now: 1, wall: .now)
+        expect([first, first], outdated: [false, false])
         // When one is withdrawn
         settings.clientAuthority = kept.certificate
-        server.take(try server.prepare(settings, wall: .now), now: 1)
-        #expect(sessions.map { $0.clientCertificate?.name } == ["a", nil])
+        server.take(try server.prepare(settings, wall: .now), now: 2)
+        let second = try #require(server.authority)
+        #expect(second != first)
+        expect([second, first], outdated: [false, true])
         // When certificates are not demanded any more
         settings.clientAuthority = nil
-        server.take(try server.prepare(settings, wall: .now), now: 2)
-        #expect(sessions.map { $0.clientCertificate?.name } == [nil, nil])
+        server.take(try server.prepare(settings, wall: .now), now: 3)
+        #expect(server.authority == nil)
+        expect([second, first], outdated: [true, true])
     }
 }

@@ -45,6 +45,8 @@ final class AccessControl: Sendable {
 
     // MARK: Policy
 
+    var policy: AccessPolicy { state.withLock { $0.policy } }
+
     /// The hosts and origins of requests.
     var rules: AccessRules { state.withLock { $0.policy.rules } }
 
@@ -223,9 +225,7 @@ final class AccessControl: Sendable {
 
     /// The session of the certificate of a request's connection; `nil` if its listener gives certificates no rights.
     private func certificateSession(of request: Request) throws -> AccessSession? {
-        guard let certificate = request.certificate,
-            let credential = try state.withLock({ $0.policy }).credential(of: certificate, from: request.listener)
-        else { return nil }
+        guard let credential = try certificateCredential(of: request) else { return nil }
         guard let session = try session(of: Secret(credential.bytes)) else { throw AccessProblem.changed }
         return session
     }

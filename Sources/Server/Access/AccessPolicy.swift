@@ -19,6 +19,8 @@ package struct AccessPolicy: Sendable {
     var verifier = TokenVerifier(issuers: [], roles: [:])
     /// The roles of client certificates, by the index of the listener that has verified them.
     var certificateRoles: [Int: Role] = [:]
+    /// The digests of the present authorities of client certificates, by the index of the listener.
+    var authorities: [Int: String] = [:]
     /// In the order of the verifier's issuers.
     var sources: [KeySource] = []
     var fetch: KeyFetch
@@ -27,12 +29,13 @@ package struct AccessPolicy: Sendable {
     /// Addresses that have the requests of many clients, to which the rates of addresses do not apply.
     var proxies: [AddressRange]
 
-    /// What a request's certificate stands for; `nil` if its listener gives certificates no rights.
+    /// A request's certificate as a credential; `nil` if its listener gives certificates no rights.
     func credential(of certificate: ClientCertificate, from listener: Int) throws(Problem) -> CertificateCredential? {
         guard certificateRoles[listener] != nil else { return nil }
         // A person who revokes names the certificate or the principal, so that none can have the other's form.
         guard let name = certificate.name, !name.hasPrefix(Principal.certificateStart) else { throw AccessProblem.namelessCertificate }
         return CertificateCredential(
-            listener: listener, name: name, validFrom: certificate.validFrom, validUntil: certificate.validUntil)
+            listener: listener, name: name, validFrom: certificate.validFrom, validUntil: certificate.validUntil,
+            authority: certificate.authority)
     }
 }

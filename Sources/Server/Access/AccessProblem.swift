@@ -26,8 +26,7 @@ enum AccessProblem {
         .tooManyRequests, "Too many tickets were requested and not used. Send it again after Retry-After; a ticket lasts 30 s.")
     static let ticketWithoutCredential = Problem(
         .unauthorized,
-        "A ticket stands for a key or token, and the request has none: send one, or open the stream without a ticket, as a browser with a "
-            + "client certificate does.")
+        "A ticket stands for a key or token, and the request has none: send one, or open the stream without a ticket.")
     /// One text for a credential that is malformed, not known, or has a wrong signature.
     private static let unknown = Problem(
         .unauthorized,

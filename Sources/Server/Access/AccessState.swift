@@ -104,6 +104,7 @@ struct AccessState: Sendable {
         let credential = certificate.bytes
         do throws(CertificateRefusal) {
             guard let role = policy.certificateRoles[certificate.listener] else { throw .noRole }
+            guard certificate.authority == policy.authorities[certificate.listener] else { throw .otherAuthority }
             guard certificate.validFrom <= now.wall + TokenVerifier.tolerance * 1_000 else { throw .notYetValid }
             let rights: Rights
             do throws(TokenRefusal) { rights = try role.rights(ofSubject: certificate.name) } catch { throw .invalidRights }

@@ -33,7 +33,7 @@ extension ServerCore {
     /// - Parameter request: `nil` for a repeated poll.
     func noteDenial(_ error: any Error, to session: AccessSession?, of endpoint: Endpoint, in namespace: Namespace?, _ request: Request?) {
         guard let denial = Denial(error) else { return }
-        let principal = session?.auditName ?? request?.refusedCertificate
+        let principal = session == nil ? access?.refusedCertificate(of: request)?.text : session?.auditName
         let client = principal ?? request?.subscriberAddress ?? ""
         audit.noteDenial(DenialLog.Group(denial.event, of: client, reason: denial.reason)) {
             var record = audit.event(denial.event, detail: denial.detail)
@@ -88,11 +88,6 @@ extension AuditRecord {
 }
 
 extension Request {
-    /// The principal of a certificate that opens no session; `nil` for a request with another credential.
-    fileprivate var refusedCertificate: String? {
-        has(.authorization) ? nil : certificate?.name.map { Principal(certificateName: $0).text }
-    }
-
     /// The id of a whole key whose secret is wrong, or that is not valid; `nil` for any other credential.
     fileprivate var refusedKey: KeyIdentifier? {
         let credential = self[.authorization].flatMap { BearerCredential.read(Array($0.utf8)) }

@@ -245,12 +245,14 @@ public struct RecordServerConfiguration: Sendable {
         feed.inlineBytes = inlineBytes
         return ServerCore.Settings(
             hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), quotas: quotas.namespace,
-            rules: policy.rules, edge: EdgeCaching(edge, hold: hold))
+            rules: policy([:]).rules, edge: EdgeCaching(edge, hold: hold))
     }
 
-    var policy: AccessPolicy {
+    /// - Parameter authorities: those of the listeners' present certificates.
+    func policy(_ authorities: [Int: String]) -> AccessPolicy {
         AccessPolicy(
             rules: AccessRules(names: hostNames + listeners.map(\.host), origins: allowedOrigins), anonymous: anonymous, verifier: verifier,
-            certificateRoles: certificateRoles, sources: keySources, fetch: fetchKeys, quotas: quotas, proxies: trustedProxies)
+            certificateRoles: certificateRoles, authorities: authorities, sources: keySources, fetch: fetchKeys, quotas: quotas,
+            proxies: trustedProxies)
     }
 }

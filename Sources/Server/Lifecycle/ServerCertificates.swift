@@ -23,6 +23,9 @@ final class ServerCertificates: Sendable {
 
     var layers: any ByteLayerSource { server }
 
+    /// Stands for the authority of client certificates; `nil` if clients need none.
+    var authority: String? { server.authority }
+
     /// When the first certificate ends, in seconds since 1970.
     var end: Int64 { server.certificateEnd }
 

@@ -39,7 +39,9 @@ final class ServerInstance: Sendable {
         do throws(StoreError) {
             access =
                 configuration.requiresKeys
-                ? AccessControl(configuration.policy, rows: try store.accessChanges(after: nil), environment: environment, logger: logger)
+                ? AccessControl(
+                    configuration.policy(listeners.authorities), rows: try store.accessChanges(after: nil), environment: environment,
+                    logger: logger)
                 : nil
         } catch { throw RecordServerError(error) }
         let core = ServerCore(
@@ -91,7 +93,7 @@ final class ServerInstance: Sendable {
         }
         let exchangeCertificates = try listeners.prepare(configuration)
         let changed = exchangeCertificates()
-        access.set(configuration.policy)
+        access.set(configuration.policy(listeners.authorities))
         crossOrigin.set(configuration.allowedOrigins)
         core.committer.set(configuration.quotas.namespace)
         core.feeds.releaseAllWaiters()

@@ -62,6 +62,11 @@ final class ServerListeners: Sendable {
     /// Those of listeners with TLS.
     var encrypted: [ServerCertificates] { certificates.compactMap(\.self) }
 
+    /// The digests of the present authorities of client certificates, by the index of the listener.
+    var authorities: [Int: String] {
+        certificates.enumerated().reduce(into: [:]) { $0[$1.offset] = $1.element?.authority }
+    }
+
     var roles: Roles {
         Roles(admin: hasAdminListener ? certificates.count - (socket == nil ? 1 : 0) : nil, isSocket: socket != nil)
     }

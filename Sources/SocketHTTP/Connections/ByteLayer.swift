@@ -12,6 +12,9 @@ package protocol ByteLayer: AnyObject {
     /// That of the peer; `nil` if it has presented none. To be read after the handshake.
     var clientCertificate: ClientCertificate? { get }
 
+    /// Whether the peer has to connect again, since the handshake would have another result now. To be read after it.
+    var isOutdated: Bool { get }
+
     /// Takes all bytes that have arrived, continues the handshake, and decrypts the complete records.
     ///
     /// - Parameters:

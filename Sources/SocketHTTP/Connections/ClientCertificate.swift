@@ -6,9 +6,11 @@ package struct ClientCertificate: Hashable, Sendable {
     /// The time between which it is valid, in milliseconds since 1970.
     package let validFrom: Int64
     package let validUntil: Int64
+    /// Stands for the authority that has signed it, among all that the server has had.
+    package let authority: String
 
-    package init(name: String?, validFrom: Int64, validUntil: Int64) {
-        (self.name, self.validFrom, self.validUntil) = (name, validFrom, validUntil)
+    package init(name: String?, validFrom: Int64, validUntil: Int64, authority: String) {
+        (self.name, self.validFrom, self.validUntil, self.authority) = (name, validFrom, validUntil, authority)
     }
 
     /// A name in the form in which it is compared: a DNS name, which has no `:` and no `@`, in small letters.

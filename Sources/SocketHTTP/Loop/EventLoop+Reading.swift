@@ -188,7 +188,7 @@ extension EventLoop {
     /// Numbers a request and passes it to its handler.
     private func dispatch(_ parsed: ParsedRequest, on connection: Connection) {
         let head = parsed.head
-        let number = connection.state.admit(isFinal: !head.keepsAlive)
+        let number = connection.state.admit(isFinal: !head.keepsAlive || connection.layer?.isOutdated == true)
         let context = connection.context
         let slot = RequestSlot(number: number, traits: head.traits, origin: context.crossOrigin?.number(of: head) ?? 0)
         counters.requests.add(1)

@@ -32,7 +32,7 @@ extension AccessControl {
     }
 
     convenience init(_ rows: AccessChanges, environment: ServerEnvironment) {
-        self.init(RecordServerConfiguration().policy, rows: rows, environment: environment, logger: Logger(label: "test"))
+        self.init(RecordServerConfiguration().policy([:]), rows: rows, environment: environment, logger: Logger(label: "test"))
     }
 
     /// Takes a key as if a transaction had stored it.

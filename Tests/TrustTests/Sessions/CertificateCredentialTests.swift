@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Client certificates as credentials") struct CertificateCredentialTests {
     private static func certificate(_ name: String = "till-7.example", from: Int64 = 900_000) -> CertificateCredential {
-        CertificateCredential(listener: 3, name: name, validFrom: from, validUntil: 2_000_000)
+        CertificateCredential(listener: 3, name: name, validFrom: from, validUntil: 2_000_000, authority: "0a1b")
     }
 
     private static func session(_ certificate: CertificateCredential, at now: TimeReading) -> Session {
@@ -16,7 +16,10 @@ import Testing
     @Test("it is read as it was written, and no key or token is taken for one")
     func bytes() {
         #expect(CertificateCredential(Self.certificate().bytes) == Self.certificate())
-        for other in ["", "certificate", "certificate ", "certificate 1 2 name", "certificate 1 2 3 name x", "eyJ.eyJ.x", "fk_a_b"] {
+        for other in [
+            "", "certificate", "certificate ", "certificate 1 2 name", "certificate 1 2 3 4 name x", "certificate 1 2 3 name", "eyJ.eyJ.x",
+            "fk_a_b",
+        ] {
             #expect(CertificateCredential(Array(other.utf8)) == nil, "\(other)")
         }
     }
