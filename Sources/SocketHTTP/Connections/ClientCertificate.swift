@@ -3,7 +3,7 @@ package struct ClientCertificate: Hashable, Sendable {
     /// The name that stands for the client, as ``canonicalName(_:)`` writes it; `nil` if the certificate has none, or several of
     /// one kind.
     package let name: String?
-    /// The time between which it is valid, in milliseconds since 1970.
+    /// The times between which it is valid, in milliseconds since 1970.
     package let validFrom: Int64
     package let validUntil: Int64
     /// Stands for the authority that has signed it, among all that the server has had.
