@@ -31,8 +31,6 @@ package final class TLSContext: @unchecked Sendable {
         case context(OpaquePointer)
     }
 
-    /// Whether each client has presented a certificate, which was verified.
-    let demandsCertificates: Bool
     /// Stands for the certificates that sign those of clients, in any order; `nil` if clients need none.
     package private(set) var authority: String?
 
@@ -40,19 +38,18 @@ package final class TLSContext: @unchecked Sendable {
         guard let first = certificates.min(by: { $0.end < $1.end }) else { throw .noCertificates }
         (end, firstToEnd) = (first.end, first.files.chain)
         self.certificates = certificates
-        demandsCertificates = clientAuthority != nil
         for certificate in certificates {
             // The file is read once, so that all contexts have the same content of it.
             contexts.append(try makeContext(certificate, clientAuthority.map { contexts.first.map(ClientAuthority.context) ?? $0 }))
         }
-        if demandsCertificates { authority = try Self.digest(ofAuthorityOf: pointer) }
+        if clientAuthority != nil { authority = try Self.digest(ofAuthorityOf: pointer) }
     }
 
     deinit { for context in contexts { SSL_CTX_free(context) } }
 
     /// The same certificates, and those of the client authority, with new keys for session tickets. Reads no file.
     package func withNewTicketKeys() throws(TLSError) -> TLSContext {
-        try TLSContext(certificates, demandsCertificates ? .context(pointer) : nil)
+        try TLSContext(certificates, authority == nil ? nil : .context(pointer))
     }
 
     /// Whether clients receive the same certificates from both.
@@ -120,7 +117,7 @@ package final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameter chain: the certificates that the client has sent with it.
     func trusts(_ certificate: OpaquePointer, _ chain: OpaquePointer?) -> Bool {
-        guard demandsCertificates, let check = X509_STORE_CTX_new() else { return false }
+        guard authority != nil, let check = X509_STORE_CTX_new() else { return false }
         defer {
             X509_STORE_CTX_free(check)
             ERR_clear_error()

@@ -57,7 +57,7 @@ struct RightsCommand: AsyncParsableCommand {
                 throw CommandFailure(.noPermission, "requests without a key may not \(verb.rawValue) \(address): send one, by --token-file")
             }
             let hint =
-                principal.hasPrefix("key:") || principal.hasPrefix("certificate:")
+                principal.hasPrefix("key:") || Principal(text: principal).certificateName != nil
                 ? "'freshet status' shows its rights" : "'freshet token inspect' shows why it has its rights"
             throw CommandFailure(
                 .noPermission,
