@@ -6,13 +6,14 @@ import time
 
 
 class Flood:
-    """Connections whose bytes are sent as far as the server takes them. They stay open until `close`."""
+    """Connections whose bytes are sent as far as the server takes them. They stay open until `close`. `payload` is what each
+    sends, or a function that makes it of the connection's number."""
 
     def __init__(self, port, count, payload, source="127.0.0.1", receive_buffer=4096):
         self.selector = selectors.DefaultSelector()
         self.sockets = []
         self.sent = {}
-        self.payload = payload
+        self.payload = payload if callable(payload) else lambda _: payload
         self.answered = {}
         for index in range(count):
             one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -27,11 +28,10 @@ class Flood:
 
     def run(self, seconds, until=None):
         """Sends for so long, or until nothing is left to send or `until` says that it is enough."""
-        payload = memoryview(self.payload)
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.selector.get_map():
             for key, _ in self.selector.select(0.1):
-                one = key.fileobj
+                one, payload = key.fileobj, memoryview(self.payload(key.data))
                 try:
                     self.sent[one] += one.send(payload[self.sent[one]:self.sent[one] + (1 << 18)])
                     if self.sent[one] >= len(payload):

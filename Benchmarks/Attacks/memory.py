@@ -167,6 +167,44 @@ def collections_of_polls(scene):
     scene.state_runs()
 
 
+@row("3", "999 polls with different limits, and an atomic batch of 16 MiB")
+def pages_of_limits(scene):
+    cursor = scene.must("PUT", "/v1/a/records/c/0", "0").fields["freshet-cursor"]
+    polls = Flood(scene.port, 999, lambda index: head("GET", f"/v1/a/changes?since={cursor}&wait=60&limit={index + 2}"))
+    polls.run(5)
+    time.sleep(0.5)
+    writes = [{"number": number, "op": "put", "key": f"c/{number}", "value": "x" * (63 << 10)} for number in range(1, 256)]
+    body = batch("device", writes, atomic=True)
+    scene.settle()
+    scene.state_answer(scene.ask("POST", "/v1/a/writes", body), 200, sent=len(body))
+    time.sleep(0.5)
+    scene.state_waits()
+    scene.state_memory(ANSWERS)
+    polls.close()
+    scene.state_runs()
+
+
+@row("3", "polls that name other collections each time", quick=False)
+def groups_of_the_past(scene):
+    def poll(index):
+        names = "&".join(f"collection={os.urandom(12).hex()}" for _ in range(63))
+        return head("GET", f"/v1/a/changes?since={cursor}&wait=60&collection=hot&{names}")
+
+    cursor = scene.must("PUT", "/v1/a/records/hot/1", "0").fields["freshet-cursor"]
+    began = scene.server.memory("VmRSS")
+    scene.settle()
+    for turn in range(16):
+        payloads = [poll(index) for index in range(500)]
+        polls = Flood(scene.port, 500, payloads.__getitem__)
+        polls.run(5)
+        time.sleep(0.2)
+        cursor = scene.must("PUT", "/v1/a/records/hot/1", str(turn)).fields["freshet-cursor"]
+        polls.close()
+    scene.state_waits()
+    scene.state("kept for 8,000 polls", max(0, scene.server.memory("VmRSS") - began), most=96, unit="MiB")
+    scene.state_runs()
+
+
 @row("3", "a sweep with a prefix of 1 MiB, and one with NUL")
 def sweep_prefix(scene):
     body = json.dumps({"collection": "c", "prefix": "x" * MIB})

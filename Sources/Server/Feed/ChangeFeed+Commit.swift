@@ -5,22 +5,24 @@ extension ChangeFeed {
     /// `position` is the namespace's position after them, in the feed's epoch. All changes after the head are among
     /// them, but for those that a later one replaces.
     ///
-    /// Wakes the groups that want one of the changes and no other. O(changes · groups found), not O(waiters).
+    /// Wakes the groups that want one of the changes and no other. O(changes · groups found), not O(waiters). Makes
+    /// pages up to ``FeedLimits/commitBytes``: a reader beyond that is sent back to its position.
     /// Ignores a commit at or before the head.
     package mutating func commit(
         _ changes: [Change], batches: [ClosedRange<Revision>] = [], at position: Cursor
     ) -> [FeedDelivery<Waiter>] {
         guard position.epoch == head.epoch, position.revision > head.revision else { return [] }
-        let before = head.revision
+        let before = head
         pages.dropLatest()
         var batches = batches[...]
-        for change in changes where change.revision > before {
+        for change in changes where change.revision > before.revision {
             while let batch = batches.first, batch.upperBound < change.revision { batches.removeFirst() }
             let batch = batches.first.flatMap { $0.contains(change.revision) ? $0 : nil }
             recent.append(change, firstOfBatch: batch?.lowerBound)
         }
         head = position
-        let deliveries = wake(after: before) + wakeGroupsAhead()
+        var room = limits.commitBytes
+        let deliveries = wake(after: before, &room) + wakeGroupsAhead(&room)
         recent.trim()
         return deliveries
     }
@@ -45,7 +47,8 @@ extension ChangeFeed {
             problem.continuation = lineage?.continuation(of: known, in: position.epoch)
             deliveries.append(end(waiters, present.subscription, .gone(problem, position)))
         }
-        return deliveries + wakeGroupsAhead()
+        var room = limits.commitBytes
+        return deliveries + wakeGroupsAhead(&room)
     }
 
     /// Ends every wait: polls get the position, streams are closed. From now on no reader waits.
@@ -126,10 +129,12 @@ extension ChangeFeed {
         return deliveries
     }
 
-    private mutating func wake(after revision: Revision) -> [FeedDelivery<Waiter>] {
+    /// - Parameter room: how many bytes of pages may still be made. A subscription can differ from others in its limit
+    ///   alone, so the readers of one address could each demand a copy of an atomic batch.
+    private mutating func wake(after before: Cursor, _ room: inout Int) -> [FeedDelivery<Waiter>] {
         guard !groups.isEmpty else { return [] }
         var woken: [Int32] = []
-        for place in recent.places(after: revision) {
+        for place in recent.places(after: before.revision) {
             guard let scope = recent.scope(at: place) else { continue }
             for group in groups.matching(scope) {
                 // The index has the filter that covers a part, and the part may have gaps.
@@ -144,20 +149,37 @@ extension ChangeFeed {
             }
         }
         // The index has the order of a dictionary, which varies; the order by group number does not.
+        var absent = 0
         return woken.sorted().compactMap { group in
             guard let present = groups[group] else { return nil }
             groups[group]?.wanted = []
-            let page = page(of: present.wanted, present.subscription)
-            if present.subscription.delivery == .response {
-                pages.keep(page, present.subscription, from: present.noMatchAfter, to: revision, now: clock)
-            }
             groups[group]?.noMatchAfter = head.revision
+            if present.members.isEmpty {
+                // A page for readers that may come back is worth making only if it is kept.
+                absent += 1
+                guard absent <= RecentPages.capacity, room > 0 else { return nil }
+            }
+            guard room > 0 else { return sendBack(take(group), present.subscription, to: before) }
+            let page = page(of: present.wanted, present.subscription)
+            room -= page.body.count
+            if present.subscription.delivery == .response {
+                pages.keep(page, present.subscription, from: present.noMatchAfter, to: before.revision, now: clock)
+            }
             return present.members.isEmpty ? nil : deliver(page, to: group, present)
         }
     }
 
+    /// Lets readers ask again from a position after which there are changes that they want: polls get the position, and
+    /// streams continue by reads.
+    private func sendBack(_ waiters: [Waiter], _ subscription: Subscription, to position: Cursor) -> FeedDelivery<Waiter> {
+        let position = position.issued(to: subscription.part)
+        return subscription.delivery == .stream ? .resume(waiters, position) : .response(waiters, .idle(position))
+    }
+
     /// Asks again for the waiters that knew a later position than the feed, once the head has reached it.
-    mutating func wakeGroupsAhead() -> [FeedDelivery<Waiter>] {
+    ///
+    /// - Parameter room: how many bytes of pages may still be made.
+    mutating func wakeGroupsAhead(_ room: inout Int) -> [FeedDelivery<Waiter>] {
         var deliveries: [FeedDelivery<Waiter>] = []
         for group in groups.ahead {
             guard let present = groups[group], let target = present.target,
@@ -172,8 +194,11 @@ extension ChangeFeed {
             let wanted = wanted(after: target.revision, upTo: head.revision, present.subscription)
             if wanted.isEmpty {
                 join(group)
+            } else if room <= 0 {
+                deliveries.append(sendBack(take(group), present.subscription, to: target))
             } else {
                 let page = page(of: wanted, present.subscription)
+                room -= page.body.count
                 deliveries.append(deliver(page, to: group, present))
                 if present.subscription.delivery == .stream { join(group) }
             }

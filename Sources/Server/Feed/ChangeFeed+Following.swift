@@ -77,7 +77,8 @@ extension ChangeFeed {
         }
         head = position
         dropRecent()
-        return deliveries + wakeGroupsAhead()
+        var room = limits.commitBytes
+        return deliveries + wakeGroupsAhead(&room)
     }
 }
 

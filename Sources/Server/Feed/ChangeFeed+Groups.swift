@@ -20,14 +20,14 @@ extension ChangeFeed {
         return taken
     }
 
-    /// Removes and returns the members of a group at the head. The group stays for when they come back.
+    /// Removes and returns the members of a group at the head. The group stays for when they come back, if it is small.
     mutating func takeMembers(of group: Int32) -> [Waiter] {
         guard var members = groups[group]?.members else { return [] }
         let taken = waiters.removeAll(members)
         // As many may come back at once; with its capacity kept, the array need not grow again step by step.
         members.removeAll(keepingCapacity: true)
         groups[group]?.members = members
-        groups[group]?.emptySince = clock
+        groups.keepEmpty(group, since: clock)
         return taken
     }
 
@@ -35,7 +35,7 @@ extension ChangeFeed {
     mutating func join(_ group: Int32) {
         guard let present = groups[group] else { return }
         let target = groups.group(for: present.subscription, target: nil, noMatchAfter: head.revision)
-        groups[target]?.emptySince = nil
+        groups.use(target)
         for slot in present.members { groups[target]?.members.append(slot) }
         guard let members = groups[target]?.members else { return }
         waiters.move(members.suffix(present.members.count), to: target)

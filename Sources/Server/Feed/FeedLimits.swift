@@ -10,6 +10,8 @@ package struct FeedLimits: Hashable, Sendable {
     package var inlineBytes = 64 << 10
     /// An answer ends after the change that passes this size.
     package var pageBytes = 1 << 20
+    /// Once the pages that a commit makes for its readers have this size, the other readers ask again, each for its own.
+    package var commitBytes = 16 << 20
 
     package init() {}
 

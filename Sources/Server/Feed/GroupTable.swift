@@ -1,3 +1,4 @@
+import FreshetTrust
 import FreshetWire
 
 /// The waiters of a feed by subscription, and what each group has not been interested in lately.
@@ -5,7 +6,8 @@ import FreshetWire
 /// A group stays for ``memory`` after its waiters have been answered. They mostly poll again within this time, and the
 /// group still knows that it wants none of the changes written meanwhile, even if those have left memory. Without that,
 /// a flood of other writes sends all of them to the store (`docs/performance.md`, fan-out). If the store answers a
-/// poll as fast as memory does, groups can end with their last waiter.
+/// poll as fast as memory does, groups can end with their last waiter. Only small groups stay, and only the latest
+/// ``mostEmpty``: a reader that changes its subscription with each poll would leave one behind each time.
 struct GroupTable: Sendable {
     /// Waiters with the same subscription. All of them have seen everything up to the head, hence one answer fits all.
     struct Group: Sendable {
@@ -19,18 +21,24 @@ struct GroupTable: Sendable {
         /// The slots of the waiters.
         var members: [Int32] = []
         /// When the last waiter was answered; `nil` while there are waiters.
-        var emptySince: Int64?
+        fileprivate(set) var emptySince: Int64?
         /// The places of the current commit's changes that the group wants.
         var wanted: [Int] = []
     }
 
     /// How long a group without waiters stays, in milliseconds.
     static let memory: Int64 = 10_000
+    /// The most groups without waiters that stay. Beyond that, the older half ends.
+    static let mostEmpty = 256
+    /// The most collections, and the most ranges of a part, that a group has which stays without waiters.
+    private static let (mostCollections, mostRanges) = (8, 16)
 
     private var groups: [Group?] = []
     private var free: [Int32] = []
     private var bySubscription: [Subscription: Int32] = [:]
     private var index = GroupIndex()
+    /// The number of groups without members.
+    private(set) var emptyCount = 0
     /// The group that was looked up last: the next reader mostly has the same subscription, and a comparison is faster
     /// than a hash.
     private(set) var latest: (subscription: Subscription, group: Int32)?
@@ -56,7 +64,30 @@ struct GroupTable: Sendable {
     mutating func add<Waiter>(
         _ waiter: Waiter, to group: Int32, in waiters: inout WaiterTable<Waiter>, _ deadline: Int64?, _ now: Int64
     ) -> WaiterID? {
-        groups[Int(group)]?.add(waiter, to: &waiters, as: group, deadline, now)
+        use(group)
+        return groups[Int(group)]?.add(waiter, to: &waiters, as: group, deadline, now)
+    }
+
+    /// A group gets members.
+    mutating func use(_ group: Int32) {
+        guard groups[Int(group)]?.emptySince != nil else { return }
+        groups[Int(group)]?.emptySince = nil
+        emptyCount -= 1
+    }
+
+    /// Keeps a group that has lost its last member for when readers come back, or ends it if it is not small. O(groups)
+    /// once in ``mostEmpty``/2 calls.
+    mutating func keepEmpty(_ group: Int32, since now: Int64) {
+        guard let subscription = groups[Int(group)]?.subscription else { return }
+        use(group)
+        guard subscription.filter.collections.count <= Self.mostCollections,
+            subscription.part.map({ $0.ranges.ranges.count <= Self.mostRanges }) ?? true
+        else { return drop(group) }
+        groups[Int(group)]?.emptySince = now
+        emptyCount += 1
+        guard emptyCount > Self.mostEmpty else { return }
+        let empty = groups.indices.compactMap { number in groups[number]?.emptySince.map { (since: $0, group: Int32(number)) } }
+        for old in empty.sorted(by: { $0 < $1 }).prefix(empty.count - Self.mostEmpty / 2) { drop(old.group) }
     }
 
     /// The group at the head with this subscription, with or without members; `nil` if there is none.
@@ -102,6 +133,7 @@ struct GroupTable: Sendable {
     mutating func drop(_ group: Int32) {
         guard let gone = groups[Int(group)] else { return }
         if latest?.group == group { latest = nil }
+        if gone.emptySince != nil { emptyCount -= 1 }
         if gone.target == nil {
             bySubscription[gone.subscription] = nil
             index.remove(group, gone.subscription.filter)
@@ -126,7 +158,6 @@ extension GroupTable.Group {
     fileprivate mutating func add<Waiter>(
         _ waiter: Waiter, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
     ) -> WaiterID {
-        emptySince = nil
-        return waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
+        waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
     }
 }

@@ -20,7 +20,8 @@ struct RecentPages: Sendable {
         let end: Int64
     }
 
-    private static let capacity = 8
+    /// The most delivered pages that are kept.
+    static let capacity = 8
     /// The largest page that is kept, in bytes.
     private static let largest = 256 << 10
 

@@ -22,6 +22,7 @@ import Testing
         var nextWaiter = 0
         var now: Int64 = 0
         var answered = 0
+        var sentBack = 0
     }
 
     private func scope(_ random: inout SeededGenerator) throws -> InvalidationScope {
@@ -108,9 +109,20 @@ import Testing
             first < last ? changes[first].revision...changes[last].revision : nil
         }
         let apart = batches.count == 2 && batches[0].overlaps(batches[1]) ? Array(batches.prefix(1)) : batches
+        let before = state.model.head
         state.model.commit(changes, batches: apart)
         let deliveries = state.feed.commit(changes, batches: apart, at: FeedSupport.cursor(state.model.head))
         for delivery in deliveries {
+            if case .response(let waiters, .idle(let cursor)) = delivery {
+                // The commit has made as many pages as it may: the reader is sent back to where it knows everything.
+                for waiter in waiters {
+                    let waiting = try take(waiter, &state)
+                    #expect(cursor == FeedSupport.cursor(max(waiting.position, before)))
+                    #expect(state.model.page(after: cursor.revision.number, waiting.subscription) != nil)
+                    state.sentBack += 1
+                }
+                continue
+            }
             let (waiters, pages) = try #require(delivery.pages)
             for waiter in waiters {
                 let waiting = try take(waiter, &state)
@@ -148,6 +160,8 @@ import Testing
         // Given
         var limits = FeedLimits()
         limits.changes = 6
+        // Some commits make pages for a part of their readers only.
+        limits.commitBytes = seed % 2 == 0 ? 300 : limits.commitBytes
         var state = ModelState(random: SeededGenerator(seed: seed), feed: ChangeFeed(position: FeedSupport.cursor(0), limits: limits))
         // When
         for _ in 0..<300 {
@@ -165,7 +179,7 @@ import Testing
             #expect(state.feed.waiting == state.waiting.count)
             #expect(state.feed.recentCount <= limits.changes)
         }
-        #expect(state.answered > 20)
+        #expect(state.answered > 20 && (state.sentBack > 0) == (seed % 2 == 0))
         for waiting in state.waiting.values { state.feed.cancel(waiting.id) }
         // Groups whose members have not come back are dropped after a while.
         for passed: Int64 in [2_000, 20_000] { #expect(state.feed.expire(now: state.now + passed).isEmpty) }

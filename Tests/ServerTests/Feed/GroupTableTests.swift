@@ -39,4 +39,30 @@ import Testing
         #expect(try groups.latest.map { try Self.places(of: $0.subscription) } == Self.places(of: first))
         #expect(try Self.places(of: alone) == Self.places(of: other))
     }
+
+    @Test("groups without waiters stay while they are few and small")
+    func emptyGroupsAreFew() throws {
+        // Given many groups, and one with many collections
+        var groups = GroupTable()
+        let numbers = try (0..<600).map {
+            groups.group(for: Subscription(filter: try ChangeFilter(collections: ["c\($0)"])), target: nil, noMatchAfter: .zero)
+        }
+        let large = Subscription(filter: try ChangeFilter(collections: (0..<9).map { "d\($0)" }))
+        let last = groups.group(for: large, target: nil, noMatchAfter: .zero)
+        // When each loses its waiters, one after the other, and one gets others
+        groups.keepEmpty(last, since: 0)
+        for (time, number) in numbers.enumerated() {
+            groups.keepEmpty(number, since: Int64(time))
+            if time == 0 { groups.use(number) }
+        }
+        // Then the large one has ended, and of the others the oldest
+        #expect(groups.find(large) == nil)
+        #expect(groups.emptyCount <= GroupTable.mostEmpty && groups.emptyCount > GroupTable.mostEmpty / 2)
+        #expect(groups.numbers.count == groups.emptyCount + 1 && groups.numbers.first == numbers[0])
+        #expect(groups.numbers.last == numbers.last)
+        // When their time has passed
+        groups.dropEmpty(now: 20_000)
+        // Then only the one with waiters is there
+        #expect(groups.numbers == [numbers[0]] && groups.emptyCount == 0)
+    }
 }

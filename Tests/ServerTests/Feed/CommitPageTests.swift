@@ -1,0 +1,75 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetServer
+
+/// A subscription can differ from others in its limit alone, so each of many readers can demand a page of its own.
+@Suite("The pages that one commit makes") struct CommitPageTests {
+    private typealias Support = FeedSupport
+
+    /// A feed at 1 that makes 1,000 bytes of pages in a commit.
+    private static func feed() -> ChangeFeed<Int> {
+        var limits = FeedLimits()
+        limits.commitBytes = 1_000
+        return ChangeFeed(position: Support.cursor(1), limits: limits)
+    }
+
+    private static func ask(
+        _ feed: inout ChangeFeed<Int>, after revision: Int64, _ waiter: Int, isStream: Bool = false
+    ) throws -> PollDecision {
+        let subscription = try Support.subscription(limit: waiter + 1, stream: isStream)
+        return feed.ask(.after(Support.cursor(revision)), subscription, waiter: waiter, deadline: 25_000, now: 0)
+    }
+
+    @Test("end at a size; the other readers are sent back to their position, and get pages of their own")
+    func endAtASize() throws {
+        // Given three polls and a stream with different limits
+        var feed = Self.feed()
+        for waiter in 1...3 { #expect(try Self.ask(&feed, after: 1, waiter).waiterID != nil) }
+        #expect(try Self.ask(&feed, after: 1, 4, isStream: true).waiterID != nil)
+        let change = try Support.put(2, "a/1", "\"\(String(repeating: "x", count: 700))\"")
+        // When
+        let deliveries = feed.commit([change], at: Support.cursor(2))
+        // Then two get a page, which has more bytes than a commit makes
+        #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1], [2]])
+        #expect(deliveries.compactMap(\.pages).allSatisfy { $0.pages.first?.changes == [change] })
+        // And the others continue from where they were
+        #expect(deliveries[2...] == [.response([3], .idle(Support.cursor(1))), .resume([4], Support.cursor(1))])
+        #expect(feed.waiting == 0)
+        #expect(try Self.ask(&feed, after: 1, 3).page?.changes == [change])
+        #expect(try Self.ask(&feed, after: 1, 4, isStream: true).page?.changes == [change])
+    }
+
+    @Test("end at a size for readers that were ahead of the feed")
+    func endAtASizeForReadersAhead() throws {
+        // Given four readers that know 2, of a feed at 1
+        var feed = Self.feed()
+        for waiter in 1...4 {
+            let subscription = try Support.subscription(limit: waiter + 1)
+            let decision = feed.ask(
+                .after(Support.cursor(2)), subscription, waiter: waiter, isVerified: true, deadline: 25_000, now: 0)
+            #expect(decision.waiterID != nil)
+        }
+        let changes = [try Support.put(2, "a/1"), try Support.put(3, "a/2", "\"\(String(repeating: "x", count: 700))\"")]
+        // When
+        let deliveries = feed.commit(changes, at: Support.cursor(3))
+        // Then
+        #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1], [2]])
+        #expect(deliveries[2...] == [.response([3], .idle(Support.cursor(2))), .response([4], .idle(Support.cursor(2)))])
+    }
+
+    @Test("are not made for more readers that may come back than are kept")
+    func areNotMadeForAbsentReaders() throws {
+        // Given twenty groups whose only reader was answered
+        var feed = ChangeFeed<Int>(position: Support.cursor(1))
+        for waiter in 1...20 { #expect(try Self.ask(&feed, after: 1, waiter).waiterID != nil) }
+        #expect(feed.commit([try Support.put(2, "a/1")], at: Support.cursor(2)).count == 20)
+        let before = feed.recentBytes
+        // When a long change comes that all of them want
+        let change = try Support.put(3, "a/2", "\"\(String(repeating: "x", count: 10_000))\"")
+        #expect(feed.commit([change], at: Support.cursor(3)).isEmpty)
+        // Then a few pages of it are kept, and each reader gets the change
+        #expect(feed.recentBytes - before < 12 * 10_000)
+        for waiter in 1...20 { #expect(try Self.ask(&feed, after: 2, waiter).page?.changes == [change]) }
+    }
+}
