@@ -2,6 +2,8 @@
 
 import threading
 
+from client import head
+from floods import Flood
 from poison import batch, increment
 from rows import row
 
@@ -57,6 +59,51 @@ def increments_over_text(scene):
 @row("2", "1,000 increments over 0.9 MB of members")
 def increments_over_members(scene):
     increments(scene, 1_000, counted(900_000))
+
+
+@row("2", "an increment of nothing, from a value of 8,000,000 elements")
+def increment_of_nothing(scene):
+    value = "[" + "1," * 7_999_999 + "1]"
+    body = '{"client":"device","writes":[{"number":1,"op":"increment","key":"c/new","path":"/x","by":1,"value":' + value + "}]}"
+    scene.settle()
+    scene.state_answer(scene.ask("POST", "/v1/a/writes", body), 200, 413, sent=len(body))
+    scene.state_waits()
+    scene.state_runs()
+
+
+@row("2", "1,000 writes of which each had another name and number before")
+def origins(scene):
+    for device in range(8):
+        rejected = [{"number": number, "op": "delete", "key": f"c/{number}", "ifRevision": 9_999} for number in range(1, 1_001)]
+        scene.must("POST", "/v1/a/writes", batch(f"old-{device}", rejected))
+    scene.settle()
+    writes = [
+        {"number": number, "op": "delete", "key": "c/1", "nonce": number, "origin": {"client": f"old-{number % 8}", "number": number}}
+        for number in range(1, 1_001)
+    ]
+    body = batch("device", writes)
+    scene.state_answer(scene.ask("POST", "/v1/a/writes", body), 200, sent=len(body))
+    scene.state_waits()
+    scene.state_runs()
+
+
+@row("2", "1,024 polls with prefixes of all lengths, and 1,000 writes of long ids")
+def prefixes(scene):
+    cursor = scene.must("PUT", "/v1/a/records/c/0", "0").fields["freshet-cursor"]
+
+    def poll(index):
+        collection = "&collection=c" if index % 2 else ""
+        return head("GET", f"/v1/a/changes?since={cursor}&wait=60{collection}&prefix={'x' * (index // 2 + 1)}y")
+
+    polls = Flood(scene.port, 1_022, poll)
+    polls.run(5)
+    scene.settle()
+    writes = [{"number": number, "op": "put", "key": f"c/{'x' * 508}{number:04d}", "value": 1} for number in range(1, 1_001)]
+    body = batch("device", writes)
+    scene.state_answer(scene.ask("POST", "/v1/a/writes", body), 200, sent=len(body))
+    scene.state_waits()
+    polls.close()
+    scene.state_runs()
 
 
 @row("2", "increments of 200 records of 0.9 MB in one batch", quick=False)

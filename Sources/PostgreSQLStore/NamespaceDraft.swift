@@ -33,10 +33,10 @@ final class NamespaceDraft {
         var owner: ClientOwner?
     }
 
-    /// The outcomes of one batch.
+    /// Outcomes of one batch, as many as one row has.
     struct KeptBatch {
         var last: Int64
-        var outcomes: [StoredOutcome]
+        var outcomes: ArraySlice<StoredOutcome>
         var encoded: [UInt8]
     }
 

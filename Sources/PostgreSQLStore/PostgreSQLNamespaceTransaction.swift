@@ -79,8 +79,8 @@ final class PostgreSQLNamespaceTransaction: NamespaceTransaction {
 
     func owner(of client: ClientIdentifier) throws -> ClientOwner? { try row(of: client)?.owner }
 
-    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [StoredOutcome] {
-        var outcomes: [StoredOutcome] = []
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> OutcomeRead {
+        var read = OutcomeRead()
         if let id = draft.row.id {
             var parameters = Parameters()
             parameters.add(id)
@@ -88,10 +88,10 @@ final class PostgreSQLNamespaceTransaction: NamespaceTransaction {
             parameters.add(numbers.lowerBound)
             parameters.add(numbers.upperBound)
             let rows = try connection.run(.readOutcomes, parameters, by: .patient)
-            for row in 0..<rows.count { outcomes += try StoredOutcome.decode(rows.byteArray(row, 1), last: rows.int64(row, 0)) }
+            for row in 0..<rows.count { try read.append(rows.byteArray(row, 1), last: rows.int64(row, 0), numbers) }
         }
-        for batch in draft.outcomes[client] ?? [] { outcomes += batch.outcomes }
-        return outcomes.filter { numbers.overlaps($0.numbers) }
+        for batch in draft.outcomes[client] ?? [] { read.append(batch.outcomes, numbers) }
+        return read
     }
 
     func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, owner: ClientOwner?, settled: Int64, at time: Timestamp) throws {
@@ -102,7 +102,9 @@ final class PostgreSQLNamespaceTransaction: NamespaceTransaction {
         row.day = time.day
         row.owner = owner ?? row.owner
         if settled >= row.removed + Self.removalInterval { row.removed = settled }
-        draft.keep(NamespaceDraft.KeptBatch(last: last, outcomes: outcomes, encoded: StoredOutcome.encode(outcomes)), of: client)
+        StoredOutcome.forEachRow(outcomes) { part, last in
+            draft.keep(NamespaceDraft.KeptBatch(last: last, outcomes: part, encoded: StoredOutcome.encode(part)), of: client)
+        }
         draft.set(row, for: client, isNew: known == nil)
     }
 

@@ -105,9 +105,9 @@ package protocol NamespaceTransaction: AnyObject {
     /// The principal that the device's name belongs to; `nil` if it has no owner.
     func owner(of client: ClientIdentifier) throws -> ClientOwner?
 
-    /// The kept outcomes of these numbers, in order: of decided writes, and of numbers that were left out. O(outcomes
-    /// that are kept).
-    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [StoredOutcome]
+    /// Reads the kept outcomes of these numbers, in order: of decided writes, and of numbers that were left out.
+    /// O(outcomes from the first number on, up to the last; the outcomes that are kept in memory).
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> OutcomeRead
 
     /// Keeps the outcomes of writes that were decided now, in order and without a gap after the device's last number;
     /// the number of the last one becomes the device's last. Forgets outcomes at or below `settled`. Records the day,

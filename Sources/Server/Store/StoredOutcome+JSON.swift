@@ -1,10 +1,24 @@
 package import FreshetWire
 
 extension StoredOutcome {
+    /// The most outcomes of one row. All of a row are decoded to find one, so a repeat of one write must not read the whole
+    /// batch that it was in.
+    private static let rowCount = 32
+
+    /// Divides outcomes with consecutive numbers into the rows of a table.
+    ///
+    /// - Parameter body: takes the outcomes of a row, and the number of its last one.
+    package static func forEachRow(_ outcomes: [StoredOutcome], _ body: (ArraySlice<StoredOutcome>, Int64) throws -> Void) rethrows {
+        for start in stride(from: 0, to: outcomes.count, by: rowCount) {
+            let row = outcomes[start..<min(start + rowCount, outcomes.count)]
+            if let last = row.last { try body(row, last.number) }
+        }
+    }
+
     /// Encodes outcomes with consecutive numbers as one JSON array: a revision for an applied write, `null` for one
     /// without effect, `{"problem":…,"current"?:true}` for a rejected one. If the write had a nonce, the element is an
     /// array of that and the nonce. `{"from":…}` stands for all numbers from that one on that were left out.
-    package static func encode(_ outcomes: [StoredOutcome]) -> [UInt8] {
+    package static func encode(_ outcomes: ArraySlice<StoredOutcome>) -> [UInt8] {
         var writer = JSONWriter(capacity: outcomes.count * 12 + 2)
         writer.beginArray()
         for outcome in outcomes {

@@ -78,7 +78,7 @@ struct NumberedWrites {
         let (namespace, writes) = (applier.namespace, items.writes)
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
         if let problem = try access?.problem(of: client, ownedBy: namespace.owner(of: client)) {
-            return try ownOutcomes(writes, ledger, namespace).map(Result.success) ?? .failure(problem)
+            return try ownOutcomes(writes, ledger, &applier).map(Result.success) ?? .failure(problem)
         }
         let leftOut = resumes ? writes.first.flatMap { ledger.resume(at: $0.number) }.map(StoredOutcome.init(leavesOut:)) : nil
         let decisions: [WriteLedger.Decision]
@@ -91,7 +91,7 @@ struct NumberedWrites {
                     expected: error.expected))
         }
         applier.expect(writes.count)
-        let kept = try kept(writes, decisions, leftOut, namespace)
+        let kept = try kept(writes, decisions, leftOut, &applier)
         let (fresh, end) =
             try isAtomic ? (decideAtomically(items, decisions, kept, &applier), writes.count) : decide(items, decisions, &applier)
         if end < writes.count { ledger.leave(from: writes[end].number) }
@@ -114,22 +114,24 @@ extension NumberedWrites {
     /// A nonce shows that the sender made the write: a device whose key was replaced learns by it that the write is
     /// decided, and does not send it under another name. A number that went to another write is answered too, since this
     /// one cannot be decided any more.
-    private func ownOutcomes(_ writes: [Write], _ ledger: WriteLedger, _ namespace: any NamespaceTransaction) throws -> Outcomes? {
+    private func ownOutcomes(_ writes: [Write], _ ledger: WriteLedger, _ applier: inout WriteApplier) throws -> Outcomes? {
         let early = Array(writes.prefix { $0.nonce != nil && $0.number <= ledger.last })
         let decisions = early.map { _ in WriteLedger.Decision.replay }
-        let kept = try kept(early, decisions, nil, namespace)
+        let kept = try kept(early, decisions, nil, &applier)
         let own = early.prefix { kept[$0.number].map { $0.nonce != nil || $0.leavesOutFrom != nil } ?? false }
         guard !own.isEmpty else { return nil }
-        return Outcomes(decided: try answers(own, decisions, [], kept, namespace), lastWrite: ledger.last)
+        return Outcomes(decided: try answers(own, decisions, [], kept, applier.namespace), lastWrite: ledger.last)
     }
 
     /// The kept outcomes of the writes that were decided or left out earlier, read once for all of them.
     private func kept(
-        _ writes: [Write], _ decisions: [WriteLedger.Decision], _ leftOut: StoredOutcome?, _ namespace: any NamespaceTransaction
+        _ writes: [Write], _ decisions: [WriteLedger.Decision], _ leftOut: StoredOutcome?, _ applier: inout WriteApplier
     ) throws -> [Int64: StoredOutcome] {
         let numbers = writes.indices.lazy.filter { decisions[$0] == .replay }.map { writes[$0].number }
         guard let first = numbers.min(), let last = numbers.max() else { return [:] }
-        let outcomes = try namespace.outcomes(of: first...last, by: client) + (leftOut.map { [$0] } ?? [])
+        let read = try applier.namespace.outcomes(of: first...last, by: client)
+        applier.count(read: read.bytes)
+        let outcomes = read.outcomes + (leftOut.map { [$0] } ?? [])
         var kept = Dictionary(outcomes.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
         for range in outcomes where range.leavesOutFrom != nil {
             for number in numbers where range.numbers.contains(number) { kept[number] = range }
@@ -143,9 +145,10 @@ extension NumberedWrites {
     ) throws -> (fresh: [Decided], end: Int) {
         var fresh: [Decided] = []
         fresh.reserveCapacity(items.writes.count)
+        var origins = OriginOutcomes(items.writes)
         for place in items.writes.indices where decisions[place] == .apply {
             if applier.isFull, !fresh.isEmpty { return (fresh, place) }
-            fresh.append(try decided(items, place, &applier))
+            fresh.append(try decided(items, place, &origins, &applier))
         }
         return (fresh, items.writes.count)
     }
@@ -156,13 +159,14 @@ extension NumberedWrites {
     ) throws -> [Decided] {
         let namespace = applier.namespace
         do {
+            var origins = OriginOutcomes(items.writes)
             return try applier.atomically { applier in
                 var fresh: [Decided] = []
                 for (place, write) in items.writes.enumerated() {
                     switch decisions[place] {
                     case .apply:
                         if applier.isTooMuch, !fresh.isEmpty { throw Rejection(number: write.number, problem: Self.tooMuch(applier.room)) }
-                        let decided = try decided(items, place, &applier)
+                        let decided = try decided(items, place, &origins, &applier)
                         if case .rejected(let problem) = decided.outcome.verdict { throw Rejection(number: write.number, problem: problem) }
                         fresh.append(decided)
                     case .replay:
@@ -191,7 +195,9 @@ extension NumberedWrites {
         }
     }
 
-    private func decided(_ items: Items, _ place: Int, _ applier: inout WriteApplier) throws -> Decided {
+    private func decided(
+        _ items: Items, _ place: Int, _ origins: inout OriginOutcomes, _ applier: inout WriteApplier
+    ) throws -> Decided {
         // In place: a copy of a write would retain all of its parts.
         let writes = items.writes
         let number = writes[place].number
@@ -199,7 +205,7 @@ extension NumberedWrites {
             Decided(outcome: WriteOutcome(number: number, verdict: verdict), created: created, place: place)
         }
         if let problem = items.problem(at: place) { return decided(.rejected(problem.kept)) }
-        if let origin = writes[place].origin, let earlier = try outcome(at: origin, of: writes[place].nonce, applier.namespace) {
+        if let origin = writes[place].origin, let earlier = try origins.outcome(at: origin, of: writes[place].nonce, &applier) {
             return decided(earlier)
         }
         let author = Change.Author(client: client, write: number)
@@ -210,17 +216,6 @@ extension NumberedWrites {
         case .rejected(let problem):
             decided(.rejected((access?.concealed(problem, of: writes[place].key) ?? problem).kept))
         }
-    }
-
-    /// The outcome that the write had under its first name and number: in this history a copy of the device has had it
-    /// decided there, before a restore or a drop hid that. O(outcomes that are kept) for a write with an origin.
-    private func outcome(
-        at origin: Write.Origin, of nonce: Int64?, _ namespace: any NamespaceTransaction
-    ) throws -> WriteOutcome.Verdict? {
-        guard let nonce else { return nil }
-        let kept = try namespace.outcomes(of: origin.number...origin.number, by: origin.client).first
-        guard let kept, kept.leavesOutFrom == nil, kept.nonce == nonce else { return nil }
-        return kept.verdict
     }
 
     /// One answer a write, from the fresh and the kept outcomes.

@@ -21,8 +21,9 @@ struct WriteApplier {
     private let deadline: TransactionDeadline
     /// Short values take about as long as the clock is read in: the time is of interest beyond this.
     private static let shortWork = 256 << 10
-    /// How many bytes of values the patches and increments have read and made, and half of those that puts and deletes
-    /// have freed: SQLite visits each page of a value that it frees, which takes a third of the time of an edit.
+    /// How many bytes of values the patches and increments have read and made, those of outcomes that were decoded, and half
+    /// of those that puts and deletes have freed: SQLite visits each page of a value that it frees, which takes a third of
+    /// the time of an edit.
     private(set) var touched = 0
     /// How many bytes of values have been stored.
     private var stored = 0
@@ -80,7 +81,15 @@ struct WriteApplier {
                 try EditFailure.of { () throws(WireError) in document.merging(try JSONDocument(patch)) }
             }
         case .increment(let increment):
-            guard let record else { return try store(key, existing, metadata) { () throws(EditFailure) in try increment.made(of: nil) } }
+            guard let record else {
+                if case .create(let initial?) = increment.onMissing {
+                    if let problem = tooLarge(initial.count, "The 'value' of the increment of \(key.description.shortened) has") {
+                        return .rejected(problem)
+                    }
+                    touched += initial.count
+                }
+                return try store(key, existing, metadata) { () throws(EditFailure) in try increment.made(of: nil) }
+            }
             return try edit(key, record, metadata) { document throws(EditFailure) in try increment.made(of: document) }
         }
     }
@@ -107,6 +116,9 @@ struct WriteApplier {
 
     /// Whether an atomic batch is too much for any transaction. The time must not decide about that.
     var isTooMuch: Bool { touched >= room }
+
+    /// Counts bytes that were read and decoded besides the records: those of kept outcomes.
+    mutating func count(read bytes: Int) { touched += bytes }
 
     /// Reserves capacity for the changes of `count` writes.
     mutating func expect(_ count: Int) { changes.reserveCapacity(changes.count + count) }

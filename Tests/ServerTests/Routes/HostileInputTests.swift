@@ -99,6 +99,20 @@ import Testing
         }
     }
 
+    @Test func aLargeValueToBeginFromIsRefusedBeforeItIsParsed() async throws {
+        var configuration = RecordServerConfiguration()
+        configuration.editedBytes = 1_000
+        try await TestServer.with(configuration) { server in
+            // Given an increment of a record that is not there, whose value takes no increment at the path
+            let value = "[\(Array(repeating: "1", count: 1_000).joined(separator: ","))]"
+            let increment = #"{"number":1,"op":"increment","key":"c/new","path":"/x","by":1,"value":\#(value)}"#
+            // When
+            let reply = try await server.request("POST", "/v1/shop/writes", Self.json, #"{"client":"d","writes":[\#(increment)]}"#)
+            // Then it is refused for its size, which is known before it is parsed
+            #expect(reply.status == 200 && reply.text.contains("too-large") && reply.text.contains("at most 1000"))
+        }
+    }
+
     @Test func editsOfARecordInOneBatchSeeOneAnother() async throws {
         try await TestServer.with { server in
             // Given a batch that increments, patches, replaces and deletes one record in between

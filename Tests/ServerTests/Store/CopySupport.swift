@@ -43,7 +43,7 @@ extension StoreFixture {
             seen += ["\(try store.state(of: namespace))", "\(try store.counts(of: namespace))"]
             for client in try Self.clients.map({ try ClientIdentifier($0) }) {
                 let owner = try store.owner(of: client, in: namespace)
-                let outcomes = try store.transaction { try $0.namespace(namespace).outcomes(of: 1...10_000, by: client) }
+                let outcomes = try store.transaction { try $0.namespace(namespace).outcomes(of: 1...10_000, by: client).outcomes }
                 seen += ["\(try store.lastWrite(of: client, in: namespace))", "\(String(describing: owner))", "\(outcomes)"]
             }
         }

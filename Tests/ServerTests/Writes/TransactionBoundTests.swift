@@ -221,4 +221,41 @@ import Testing
         #expect(group.rest.count == 2 && group.commits.map(\.changes.count) == [2])
         #expect(try fixture.value("a/1") == "1" && fixture.value("a/2") == nil)
     }
+
+    @Test("a write of a thousand is found without the others", arguments: StoreKind.allCases)
+    func aRepeatDecodesFewOutcomes(_ kind: StoreKind) throws {
+        // Given a device with many rejected writes
+        let fixture = try StoreFixture(kind)
+        let writes = try (1...300).map { try Write(Int64($0), "a/\($0)", .delete, ifRevision: 9) }
+        #expect(try commit(writes, in: fixture).briefs.count == 300)
+        // When the store reads the outcome of one, and of all
+        let client = try ClientIdentifier("phone")
+        let (one, all) = try fixture.store.transaction { transaction in
+            let namespace = try transaction.namespace(fixture.namespace)
+            return (try namespace.outcomes(of: 150...150, by: client), try namespace.outcomes(of: 1...300, by: client))
+        }
+        // Then it decodes a part of what it has
+        #expect(one.outcomes.map(\.number) == [150] && all.outcomes.map(\.number) == Array(1...300))
+        #expect(one.bytes <= all.bytes / 8)
+    }
+
+    @Test("a batch reads the outcomes of a former name once, and ends its transaction after many names", arguments: StoreKind.allCases)
+    func originsAreReadOnce(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        func write(_ number: Int64, from name: String) throws -> Write {
+            var write = try Write(number, "a/\(number)", .put(json: "1"))
+            write.nonce = number
+            write.origin = Write.Origin(client: try ClientIdentifier(name), number: number)
+            return write
+        }
+        // When 40 writes come that a device had under one former name, where a transaction touches what 16 names count
+        let one = try commit((1...40).map { try write($0, from: "kiosk") }, in: fixture, room: 1 << 20)
+        // Then one transaction does them
+        #expect(one.changes == [40])
+        // When each has another former name
+        let many = try commit((41...80).map { try write($0, from: "kiosk.\($0)") }, in: fixture, room: 1 << 20)
+        // Then three do
+        #expect(many.changes == [16, 16, 8] && many.briefs.count == 40)
+    }
 }

@@ -52,8 +52,8 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 
     func owner(of client: ClientIdentifier) -> ClientOwner? { namespace.clients[client]?.owner }
 
-    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) -> [StoredOutcome] {
-        namespace.clients[client]?.outcomes.filter { numbers.overlaps($0.numbers) } ?? []
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) -> OutcomeRead {
+        OutcomeRead(outcomes: namespace.clients[client]?.outcomes.filter { numbers.overlaps($0.numbers) } ?? [])
     }
 
     func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, owner: ClientOwner?, settled: Int64, at time: Timestamp) {

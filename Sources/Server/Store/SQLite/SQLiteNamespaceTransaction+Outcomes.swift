@@ -9,20 +9,19 @@ extension SQLiteNamespaceTransaction {
 
     func owner(of client: ClientIdentifier) throws -> ClientOwner? { try clientRow(client)?.owner }
 
-    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [StoredOutcome] {
-        guard let client = try clientRow(client) else { return [] }
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> OutcomeRead {
+        guard let client = try clientRow(client) else { return OutcomeRead() }
         return try connection.withStatement(
             "SELECT last, outcomes FROM outcome WHERE client = ? AND last >= ? ORDER BY last"
         ) { row in
             try row.bind(1, client.id)
             try row.bind(2, numbers.lowerBound)
-            var outcomes: [StoredOutcome] = []
+            var read = OutcomeRead()
             while try row.step() {
-                let batch = try StoredOutcome.decode(row.bytes(1), last: row.int64(0))
-                outcomes += batch.lazy.filter { numbers.overlaps($0.numbers) }
+                try read.append(row.bytes(1), last: row.int64(0), numbers)
                 if row.int64(0) >= numbers.upperBound { break }
             }
-            return outcomes
+            return read
         }
     }
 
@@ -30,18 +29,20 @@ extension SQLiteNamespaceTransaction {
         guard let last = outcomes.last?.number else { return }
         let namespace = try madeRow()
         var row = try advance(client, in: namespace, to: last, on: time.day, owner)
-        let encoded = StoredOutcome.encode(outcomes)
-        try connection.withStatement("INSERT INTO outcome(client, last, outcomes, count, bytes) VALUES(?, ?, CAST(? AS TEXT), ?, ?)") {
-            statement in
-            try statement.bind(1, row.id)
-            try statement.bind(2, last)
-            try statement.bind(4, outcomes.count)
-            try statement.bind(5, encoded.count)
-            try statement.run(3, inPlace: encoded)
-        }
-        count {
-            $0.outcomes += outcomes.count
-            $0.outcomeBytes += encoded.count
+        try StoredOutcome.forEachRow(outcomes) { part, last in
+            let encoded = StoredOutcome.encode(part)
+            try connection.withStatement("INSERT INTO outcome(client, last, outcomes, count, bytes) VALUES(?, ?, CAST(? AS TEXT), ?, ?)") {
+                statement in
+                try statement.bind(1, row.id)
+                try statement.bind(2, last)
+                try statement.bind(4, part.count)
+                try statement.bind(5, encoded.count)
+                try statement.run(3, inPlace: encoded)
+            }
+            count {
+                $0.outcomes += part.count
+                $0.outcomeBytes += encoded.count
+            }
         }
         if settled >= row.removed + Self.removalInterval {
             let removed = try connection.removeOutcomes(of: row.id, through: settled)
@@ -103,7 +104,7 @@ extension SQLiteNamespaceTransaction {
 struct RemovedOutcomes {
     var outcomes = 0
     var bytes = 0
-    /// A row has the outcomes of one batch.
+    /// A row has outcomes of one batch: see ``StoredOutcome/forEachRow(_:_:)``.
     var rows = 0
 }
 
