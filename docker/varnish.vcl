@@ -1,5 +1,9 @@
 # Varnish in front of Freshet: one request to the server answers all readers that wait at one position. docs/operating/shared-caches.md says when that is
 # worth it. The server runs with --edge '*', and so everybody who reaches Varnish may read: with keys, use edge-cache-keys.conf.
+#
+# This file does not bound the requests of one client, which the server leaves to its edge. Varnish waits for the
+# response to a poll also if its client has left. On a public network, a firewall or proxy in front of Varnish has to
+# bound the rate at which one address sends requests. With varnish-modules, vsthrottle does so here.
 vcl 4.1;
 
 backend freshet {
@@ -12,9 +16,10 @@ backend freshet {
 }
 
 sub vcl_recv {
-    # A poll that waits, spelled as the protocol says. Everything else depends on its moment, or on its client alone.
+    # A poll that waits, spelled as the protocol says and without further parameters.
+    # Everything else depends on its moment, or on its client alone.
     if (req.method == "GET" && req.http.Accept !~ "(?i)text/event-stream" && !req.http.Authorization
-        && req.url ~ "^/v1/[^/?]+/changes\?since=[0-9a-z]+-[0-9a-z.-]+&wait=[1-9][0-9]*&limit=[0-9]+(&|$)" && req.url !~ "[?&]client=") {
+        && req.url ~ "^/v1/[a-z0-9._-]+/changes\?since=[0-9a-z]+-[0-9a-z.-]+&wait=[1-9][0-9]*&limit=[0-9]+(&collection=[A-Za-z0-9._-]+)*(&prefix=[A-Za-z0-9._~%-]+)?(&values=false)?$") {
         return (hash);
     }
     return (pass);

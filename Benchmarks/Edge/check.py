@@ -3,8 +3,9 @@
     check.py PROGRAM [--readers N]
 
 Each of nginx and Varnish, with the files in docker/: one request to the server answers all readers that wait at one
-position; polls that find nothing lead on to another URL; streams, writes and positions of the moment pass through; and
-behind the configuration with keys, a response in the cache reaches only those who may read it.
+position; polls that find nothing lead on to another URL; streams, writes, positions of the moment and polls with unknown
+parameters pass through; and behind the configuration with keys, a response in the cache reaches only those who may read it.
+nginx bounds the requests of one address, those of clients that have left included.
 """
 
 import argparse
@@ -20,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Attacks"))
 
 import metrics  # noqa: E402
 from edges import Nginx, NginxWithKeys, Varnish  # noqa: E402
-from readers import Reader, ask  # noqa: E402
+from readers import Reader, ask, send  # noqa: E402
 from server import Server  # noqa: E402
 
 failures = []
@@ -37,6 +38,14 @@ async def until_waiting(server, count, token=None):
     while metrics.waiting(server.port, token) < count:
         if time.monotonic() > end:
             raise SystemExit("error: the readers' request did not reach the server")
+        await asyncio.sleep(0.02)
+
+
+async def until_none_waits(server, token=None):
+    end = time.monotonic() + 20
+    while metrics.waiting(server.port, token) > 0:
+        if time.monotonic() > end:
+            raise SystemExit("error: polls do not end")
         await asyncio.sleep(0.02)
 
 
@@ -68,6 +77,50 @@ async def collapse(edge, server, count, token=None, fields=(), writer=()):
     state(edge.name, "the last position has a turn", all("." in reader.cursor for reader in readers))
 
 
+async def selection(edge, server, token=None, fields=()):
+    """Which polls share a response: those with the parameters of the protocol, in its order."""
+    start = (await ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", fields, b"1")).cursor
+    url = f"/v1/shop/changes?since={start}&wait=5&limit=1000"
+    for text, endings, requests in (
+        ("polls in the protocol's spelling share a request",
+         ["", "&collection=Fruits_1.x&collection=fruits&prefix=a%2Fb~c&values=false", "&prefix=a", "&values=false"], 1),
+        ("polls in other spellings do not",
+         ["&x=1", "&collection=fruits&x=1", "&values=false&collection=fruits", "&values=false&"], 2),
+    ):
+        polls = [await send(edge.port, "GET", url + ending, fields) for ending in endings for _ in range(2)]
+        await until_waiting(server, len(endings) * requests, token)
+        await asyncio.sleep(0.5)
+        waiting = metrics.waiting(server.port, token)
+        state(edge.name, text, waiting == len(endings) * requests, f"{waiting} of {len(polls)} reach the server")
+        for _, writer in polls:
+            writer.close()
+        await asyncio.sleep(0.5)
+        if requests == 2 and edge.connections:
+            state(edge.name, "and end when their clients leave", metrics.waiting(server.port, token) == 0)
+        await until_none_waits(server, token)
+
+
+async def bound(edge, server, token=None, fields=()):
+    """One address has as many polls as it may, each at a URL of its own, and closes its connections."""
+    start = (await ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", fields, b"1")).cursor
+    url = lambda turn: f"/v1/shop/changes?since={start}.{turn}&wait=30&limit=1000"
+    polls = [await send(edge.port, "GET", url(turn), fields) for turn in range(1, edge.connections + 1)]
+    await until_waiting(server, edge.connections, token)
+    beyond = (await ask(edge.port, "GET", url(edge.connections + 1), fields)).status
+    state(edge.name, "an address with too many polls is refused", beyond == 503, f"{beyond} after {edge.connections}")
+    for _, writer in polls:
+        writer.close()
+    await asyncio.sleep(1)
+    beyond = (await ask(edge.port, "GET", url(edge.connections + 2), fields)).status
+    waiting = metrics.waiting(server.port, token)
+    state(edge.name, "also once its clients have left", beyond == 503 and waiting == edge.connections, f"{beyond}, {waiting} wait")
+    other = (await ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", fields, b"2", source="127.0.0.2")).status
+    await until_none_waits(server, token)
+    state(edge.name, "other addresses are answered", other == 200, other)
+    again = (await ask(edge.port, "GET", url(1), fields)).status
+    state(edge.name, "and so is the first once its polls have ended", again == 200, again)
+
+
 async def passing(edge, fields=()):
     """What no cache may keep."""
     replies = [await ask(edge.port, "GET", "/v1/shop/changes?since=now&wait=4&limit=1000", fields) for _ in range(2)]
@@ -92,6 +145,8 @@ async def rights(edge, server, admin, user, part, count):
     """Behind keys: the cache answers only those who may read."""
     bearer = lambda token: [("Authorization", f"Bearer {token}")]
     await collapse(edge, server, count, admin, bearer(user), bearer(user))
+    await selection(edge, server, admin, bearer(user))
+    await bound(edge, server, admin, bearer(user))
     await passing(edge, bearer(user))
     start = (await ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", bearer(user), b"5")).cursor
     await ask(edge.port, "PUT", "/v1/shop/records/fruits/apple", bearer(user), b"6")
@@ -149,6 +204,9 @@ def without_keys(program, count):
             edge = make(server.port)
             try:
                 asyncio.run(collapse(edge, server, count))
+                asyncio.run(selection(edge, server))
+                if edge.connections:
+                    asyncio.run(bound(edge, server))
                 asyncio.run(passing(edge))
             finally:
                 edge.stop()
@@ -161,6 +219,8 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--readers", type=int, default=200)
     options = parser.parse_args()
+    if options.readers > Nginx.connections - 50:
+        parser.error(f"nginx allows {Nginx.connections} readers of one address")
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     without_keys(options.program, options.readers)

@@ -21,6 +21,8 @@ class Edge:
     """One proxy in front of the server at `upstream`. `port` is where it listens."""
 
     name = "direct"
+    # The requests of one address that the proxy's file allows at once; `None` if it has no such bound.
+    connections = None
 
     def __init__(self, *upstreams):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="freshet-edge-"))
@@ -67,12 +69,14 @@ def replaced(text, pattern, value):
 class Nginx(Edge):
     name = "nginx"
     file = "edge-cache.conf"
+    connections = 400
 
     def command(self, upstream):
         text = (DOCKER / self.file).read_text(encoding="utf-8")
         text = replaced(text, r"server freshet:8180;", f"server 127.0.0.1:{upstream};")
         text = replaced(text, r"listen 8080;", f"listen 127.0.0.1:{self.port} backlog=4096;")
         text = replaced(text, r"/var/cache/nginx/", f"{self.folder}/cache-")
+        text = replaced(text, r"limit_conn clients 400;", f"limit_conn clients {self.connections};")
         self.prepare()
         (self.folder / "site.conf").write_text(text, encoding="utf-8")
         user = "user root;\n" if os.geteuid() == 0 else ""

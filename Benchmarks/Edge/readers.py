@@ -61,14 +61,20 @@ class Reader:
             writer.close()
 
 
-async def ask(port, method, target, fields=(), body=None):
-    """One request on a connection of its own."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    lines = "".join(f"{name}: {value}\r\n" for name, value in fields)
-    if body is not None:
-        lines += f"Content-Length: {len(body)}\r\nContent-Type: application/json\r\n"
-    writer.write(f"{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{lines}\r\n".encode() + (body or b""))
+async def ask(port, method, target, fields=(), body=None, source="127.0.0.1"):
+    """One request on a connection of its own, from the address `source`."""
+    reader, writer = await send(port, method, target, fields, body, source)
     try:
         return await asyncio.wait_for(read_reply(reader), 40)
     finally:
         writer.close()
+
+
+async def send(port, method, target, fields=(), body=None, source="127.0.0.1"):
+    """Sends a request, whose response is still to be read."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields)
+    if body is not None:
+        lines += f"Content-Length: {len(body)}\r\nContent-Type: application/json\r\n"
+    writer.write(f"{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{lines}\r\n".encode() + (body or b""))
+    return reader, writer
