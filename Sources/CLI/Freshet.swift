@@ -1,6 +1,7 @@
 import ArgumentParser
 import FreshetWire
 import Glibc
+import Logging
 
 @main
 struct Freshet: AsyncParsableCommand {
@@ -22,6 +23,7 @@ struct Freshet: AsyncParsableCommand {
 
     static func main() async {
         StandardDescriptors.openClosed()
+        LoggingSystem.bootstrap { EscapingLogHandler(StreamLogHandler.standardError(label: $0)) }
         if let failure = ArgumentEncoding.failureOfProcess() { end(failure) }
         if let unknown = UnknownCommand(CommandLine.arguments.dropFirst(), root: Freshet.self) { end(unknown.failure) }
         do {

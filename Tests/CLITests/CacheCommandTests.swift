@@ -116,6 +116,21 @@ struct CacheCommandTests {
         #expect(try await cache.value(forKey: "user/1") == nil)
     }
 
+    @Test(arguments: [["inspect"], ["stats"], ["clear", "--force"]])
+    func theNameOfADirectoryIsEscapedOnATerminalOnly(_ command: [String]) async throws {
+        // Given two caches in directories whose names hold terminal commands
+        let paths = ["a\u{1B}[2J", "b\u{1B}[2J"].map(folder.file)
+        for path in paths { try await DiskCache.open(path).close() }
+        // When
+        let arguments = ["cache"] + command + paths
+        let shown = try await freshet.onTerminals(arguments)
+        let piped = try await freshet(arguments)
+        // Then
+        #expect(shown.status == 0 && piped.status == 0, "\(shown) \(piped)")
+        #expect(shown.output.contains(folder.file(#"a\u{1b}[2J"#)) && !shown.output.contains("\u{1B}"), "\(shown.output)")
+        #expect(piped.output.contains(paths[0]))
+    }
+
     @Test func clearingReachesThoseWhoHaveItOpen() async throws {
         let cache = try await DiskCache.open(folder.path)
         try await cache.setValue([1], forKey: "a")

@@ -62,6 +62,23 @@ struct ConfigurationFileTests {
             checked.error.contains("warning: a key of the issuer 'https://id.example' is not used: the key at byte"), "\(checked.error)")
     }
 
+    @Test("text from a key set begins no line of the log") func forgedLineOfTheLog() async throws {
+        // Given a set with a key that can be used, and one whose name holds a line break and a terminal command
+        let forged = #"{"kid":"x\n2026-01-02 error\u001b[2J","kty":"EC","crv":"P-999"}"#
+        _ = try write(#"{"keys":[\#(TokenSigner.es256.jwk(#","kid":"a""#)),\#(forged)]}"#, to: "keys.json")
+        let path = try write(
+            """
+            {"listen": [{"address": "127.0.0.1:0"}],
+             "issuers": [{"issuer": "https://id.example", "audience": "a", "keys": {"file": "keys.json"}}]}
+            """)
+        // When
+        let ending = try await program("serve", "--memory", "--config", path, "--until-input-ends")
+        // Then the log, which is no terminal, has one line with visible escapes
+        let lines = ending.error.split(separator: "\n").filter { $0.contains("2026-01-02 error") }
+        #expect(ending.status == 0 && lines.count == 1, "\(ending.error)")
+        #expect(lines.first?.contains(#"key 'x\u{a}2026-01-02 error\u{1b}[2J': 'EC P-999' is not supported"#) == true, "\(ending.error)")
+    }
+
     @Test(arguments: [
         ["--port", "8180"], ["--host", "127.0.0.1"], ["--open"], ["--require-keys"], ["--host-name", "a"], ["--test-faults"],
         ["--audit", "a"],

@@ -49,7 +49,8 @@ struct CacheClear: ParsableCommand {
         let (removed, kept) = try client.clear(keepingOutbox: keepOutbox)
         guard output.json else {
             let rest = keepOutbox ? ", kept \(kept == 1 ? "1 write" : "\(kept) writes")" : ""
-            return StandardStream.output.printLine("\(client.path): removed \(CacheEntryText.count(removed))\(rest)")
+            let path = StandardStream.output.visible(client.path)
+            return StandardStream.output.printLine("\(path): removed \(CacheEntryText.count(removed))\(rest)")
         }
         var writer = JSONWriter()
         writer.beginObject()
@@ -68,7 +69,8 @@ struct CacheClear: ParsableCommand {
         }
         do throws(CacheError) { try directory.clear() } catch { throw CommandFailure(error) }
         guard output.json else {
-            return StandardStream.output.printLine("\(directory.path): removed \(CacheEntryText.count(entries))")
+            let path = StandardStream.output.visible(directory.path)
+            return StandardStream.output.printLine("\(path): removed \(CacheEntryText.count(entries))")
         }
         var writer = JSONWriter()
         writer.beginObject()
@@ -81,13 +83,13 @@ struct CacheClear: ParsableCommand {
 
     /// - Throws: a failure if standard input ends without an answer.
     private func isConfirmed(_ question: String, _ path: String) throws(CommandFailure) -> Bool {
-        StandardStream.error.write(Array("\(question) [y/N] ".utf8))
+        StandardStream.error.write(Array("\(StandardStream.error.visible(question)) [y/N] ".utf8))
         guard let answer = readLine() else {
             StandardStream.error.printLine("")
             throw CommandFailure(.usage, "nobody answers, so \(path) is left as it is: add --force to clear it without a question")
         }
         guard ["y", "yes"].contains(answer.lowercased()) else {
-            StandardStream.error.printLine("\(path) is left as it is")
+            StandardStream.error.printLine("\(StandardStream.error.visible(path)) is left as it is")
             return false
         }
         return true

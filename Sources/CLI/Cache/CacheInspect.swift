@@ -27,7 +27,7 @@ struct CacheInspect: ParsableCommand {
         for path in directories {
             do throws(CacheError) {
                 let directory = try DiskCacheDirectory(path)
-                if !output.json, directories.count > 1 { StandardStream.output.printLine("\(path):") }
+                if !output.json, directories.count > 1 { StandardStream.output.printLine("\(StandardStream.output.visible(path)):") }
                 try list(directory)
             } catch { throw CommandFailure(error) }
         }

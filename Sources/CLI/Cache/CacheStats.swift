@@ -39,7 +39,8 @@ struct CacheStats: ParsableCommand {
             StandardStream.output.printJSON(writer.bytes)
         } else {
             let lines = [
-                ("directory", path), ("entries", grouped(summary.entries)), ("bytes", grouped(summary.bytes)),
+                ("directory", StandardStream.output.visible(path)),
+                ("entries", grouped(summary.entries)), ("bytes", grouped(summary.bytes)),
                 ("on disk", "\(grouped(summary.fileBytes)) bytes"),
                 ("schema", summary.schema.isEmpty ? "none" : StandardStream.output.visible(summary.schema)),
             ]

@@ -254,7 +254,7 @@ struct Serve: AsyncParsableCommand {
         DescriptorLimit.raise()
         // A program that read the log and has gone must not take the server with it.
         signal(SIGPIPE, SIG_IGN)
-        let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
+        let logger = Logger(label: "freshet")
         let shared = try store.map { [listens = postgresNotify != .off, keepsEpochs = failover == .keep] uri throws(CommandFailure) in
             try StoreLocation(uri).shared(listens: listens, keepsEpochs: keepsEpochs, logger: logger)
         }

@@ -13,6 +13,8 @@ final class IssuerKeys: Sendable {
         /// The requests that wait, at most ``KeySetCache/maximumWaiting`` and those of this moment.
         var waiting: [UInt64: Completion] = [:]
         var last: UInt64 = 0
+        /// Why keys of the last set are not used.
+        var skipped: [String] = []
     }
 
     let source: AccessPolicy.KeySource
@@ -116,7 +118,15 @@ final class IssuerKeys: Sendable {
         }
     }
 
-    private func warn(of keys: KeySet) { for reason in keys.skipped { warn("a key of the issuer is not used", reason) } }
+    /// Logs why keys are not used, unless the last set left out the same ones: a set is fetched again and again.
+    private func warn(of keys: KeySet) {
+        let isKnown = state.withLock { state in
+            defer { state.skipped = keys.skipped }
+            return state.skipped == keys.skipped
+        }
+        guard !isKnown else { return }
+        for reason in keys.skipped { warn("a key of the issuer is not used", reason) }
+    }
 
     private func warn(_ message: Logger.Message, _ reason: String) {
         logger.warning(message, metadata: ["issuer": "\(issuer)", "reason": "\(reason)"])

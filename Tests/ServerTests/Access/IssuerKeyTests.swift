@@ -1,6 +1,8 @@
 import FreshetTestSupport
 import FreshetTrust
 import FreshetWire
+import Logging
+import Synchronization
 import Testing
 
 @testable import FreshetServer
@@ -122,6 +124,37 @@ import Testing
             #expect(try await server.status(.es256, ["sub": #""u8""#], id: "k1", of: "carts/u8/1") == 404)
             #expect(issuer.count == 2)
         }
+    }
+
+    @Test("Keys that are not used are logged once, and again when the issuer publishes others")
+    func unusedKeys() {
+        // Given an issuer with a key that can be used and one that cannot
+        let document = { (unused: String) in
+            let usable = TokenSigner.es256.jwk(#","kid":"k1""#)
+            return ScriptedIssuer.Answer.document(Array(#"{"keys":[\#(usable),{"kty":"EC","crv":"P-999","kid":"\#(unused)"}]}"#.utf8))
+        }
+        let issuer = ScriptedIssuer(document("k2"))
+        let (log, clock) = (Log(), TestClock())
+        let keys = IssuerKeys(
+            .url("https://id.example.org/jwks"), of: TokenServer.issuer, by: issuer.fetch, now: { clock.wall },
+            Logger(label: "test") { StreamLogHandler(label: $0, stream: log) })
+        // When its keys are fetched three times, and then three times with another one that cannot be used
+        keys.need(.es256, "k1") { _ in }
+        for _ in 0..<2 { keys.refresh() }
+        issuer.set(document("k3"))
+        for _ in 0..<3 { keys.refresh() }
+        // Then
+        #expect(issuer.count == 6)
+        #expect(log.lines.count == 2 && log.lines[0].contains("'k2'") && log.lines[1].contains("'k3'"), "\(log.lines)")
+    }
+
+    /// Keeps the lines of a log.
+    private final class Log: TextOutputStream, Sendable {
+        private let written = Mutex<[String]>([])
+
+        var lines: [String] { written.withLock { $0 } }
+
+        func write(_ line: String) { written.withLock { $0.append(line) } }
     }
 
     @Test("10,000 tokens with unknown keys cause one fetch in ten seconds")
