@@ -67,18 +67,17 @@ extension CurlCase {
         .problem(
             "a value that is too large",
             ["-X", "PUT", "-H", "Content-Type: text/plain", "-H", "Content-Length: 99999999", "-d", "x", "{ns}/records/c/1"], 413,
-            "too-large", fields: ["freshet-cursor": ""]),
+            "too-large"),
         .problem(
             "a method that is not for records", ["-X", "POST", "-d", "x", "{ns}/records/c/1"], 405, "method-not-allowed",
             fields: ["allow": "PUT"]),
     ].map(\.withoutCursorBeforeRouting)
 
-    /// A request that is refused before its namespace is known need not carry a position.
+    /// The response to a request that no endpoint takes carries no position.
     private var withoutCursorBeforeRouting: CurlCase {
         guard status == 413 || status == 405 else { return self }
         return CurlCase(
-            description, given: given, when.map { $0.replacing("{ns}", with: "{root}/v1/elsewhere") }, status,
-            fields: fields.filter { $0.key != "freshet-cursor" }, body: body)
+            description, given: given, when.map { $0.replacing("{ns}", with: "{root}/v1/elsewhere") }, status, fields: fields, body: body)
     }
 
     static func patch(_ body: String) -> [String] {

@@ -244,8 +244,8 @@ final class ServerCore: Sendable {
     func router() -> Router {
         var router = Router { [self] failure in
             metrics.countResponse(nil, status: failure.status.code)
-            // Who sends it is not known, and only a principal with a right learns a position.
-            return marked(response(to: Problem(failure), at: nil, in: access == nil ? Self.namespace(at: failure.path) : nil))
+            // Neither the host nor the sender has been checked, and a page or a principal that is refused learns no position.
+            return marked(response(to: Problem(failure), at: nil, in: nil))
         }
         for endpoint in Endpoint.allCases {
             let handler = handler(of: endpoint)
@@ -324,13 +324,6 @@ final class ServerCore: Sendable {
 
     /// The answer of a listener that is not the operators'.
     private static let hidden = Problem(.notFound, "Nothing is at this path.")
-
-    /// The namespace that a path names, if any.
-    private static func namespace(at path: String) -> Namespace? {
-        let segments = path.split(separator: "/", maxSplits: 2)
-        guard segments.count > 1, segments[0] == "v1" else { return nil }
-        return try? Namespace(String(segments[1]))
-    }
 
     /// The handler of an endpoint. One that makes short reads of the store runs on the event loop if the store answers at
     /// once, and otherwise on the read queue: no loop waits for a store.

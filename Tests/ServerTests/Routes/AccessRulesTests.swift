@@ -57,6 +57,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [("GET", "/v1/shop/none", 404), ("DELETE", "/v1/shop/changes", 405), ("BREW", "/v1/shop", 501), ("GET", "/none", 404)])
+    func aRequestThatNoRouteTakesStatesNoPosition(_ method: String, _ target: String, _ status: Int) async throws {
+        try await TestServer.with { server in
+            // Given
+            try await server.put(Self.record, "1")
+            for host in ["rebind.example", "localhost"] {
+                // When
+                let reply = try await Self.send(server, method, target, ["Host: \(host)"])
+                // Then it has no position
+                #expect(reply.status == status && reply.problem != nil && reply["Freshet-Cursor"] == nil, "\(host)")
+            }
+        }
+    }
+
     @Test func theAuthorityOfAnAbsoluteTargetCountsInsteadOfHost() async throws {
         try await TestServer.with { server in
             let target = "http://rebind.example:80" + Self.record
