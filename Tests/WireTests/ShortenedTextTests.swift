@@ -27,4 +27,15 @@ import Testing
             }
         }
     }
+
+    @Test func anEpochOfManyCombiningMarksIsRepeatedInPart() {
+        // Given one character of 100,000 scalars
+        let epoch = "a" + String(repeating: "\u{301}", count: 100_000)
+        let json = #"{"client":"d","epoch":"\#(epoch)","writes":[]}"#
+        // When
+        let error = #expect(throws: WireError.self) { try WriteBatch(json: Array(json.utf8)) }
+        // Then
+        let text = error?.description ?? ""
+        #expect(text.contains("…' is none") && text.utf8.count < 500, "\(text.utf8.count) bytes")
+    }
 }

@@ -73,7 +73,7 @@ package struct WriteBatch: WireMessage {
 
     private static func epoch(_ text: String) throws(WireError) -> Epoch {
         guard let epoch = Epoch(text) else {
-            throw .unexpectedJSON("'epoch' is the part of a cursor before its dash, 1 to 32 of a-z and 0-9; '\(text.prefix(40))' is none")
+            throw .unexpectedJSON("'epoch' is the part of a cursor before its dash, 1 to 32 of a-z and 0-9; '\(text.shortened)' is none")
         }
         return epoch
     }
