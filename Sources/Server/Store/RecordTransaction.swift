@@ -165,8 +165,11 @@ package struct StoredOutcome: Hashable, Sendable {
     /// The numbers for which this stands.
     package var numbers: ClosedRange<Int64> { (leavesOutFrom ?? number)...number }
 
-    /// The most bytes of a problem's `detail` in JSON. With everything else, an outcome has less than 1 KiB.
+    /// The most bytes of a problem's `detail` in JSON. With everything else, an outcome has at most 1 KiB.
     package static let detailLimit = 768
+
+    /// The most bytes of a problem's `needs` in JSON. A longer one is left out: half of a right would be another right.
+    package static let needsLimit = 128
 
     package init(number: Int64, verdict: WriteOutcome.Verdict, showsRecord: Bool = false, nonce: Int64? = nil) {
         self.nonce = nonce

@@ -297,6 +297,7 @@ extension Problem {
     fileprivate var kept: Problem {
         var problem = self
         problem.detail = detail.shortened(toJSONBytes: StoredOutcome.detailLimit)
+        problem.needs = needs.flatMap { $0.json.count <= StoredOutcome.needsLimit ? $0 : nil }
         return problem
     }
 }

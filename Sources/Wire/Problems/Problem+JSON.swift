@@ -13,10 +13,7 @@ extension Problem: WireMessage {
         if let expected { writer.member("expected", expected) }
         if let needs {
             writer.member("needs")
-            writer.beginObject()
-            writer.member("may", needs.may)
-            writer.member("of", needs.of)
-            writer.endObject()
+            needs.write(to: &writer)
         }
         if let continuation {
             writer.member("fork", continuation.fork.number)
@@ -70,8 +67,17 @@ extension Problem: WireMessage {
     }
 }
 
-extension Problem.Need {
-    fileprivate init(_ reader: inout JSONReader) throws(WireError) {
+extension Problem.Need: WireMessage {
+    /// `{"may":…,"of":…}`
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("may", may)
+        writer.member("of", of)
+        writer.endObject()
+    }
+
+    /// Reads what ``write(to:)`` writes.
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var (may, of) = ("", "")
         try reader.beginObject()
         while let name = try reader.nextMember() {

@@ -1,3 +1,4 @@
+import FreshetTrust
 import FreshetWire
 import Testing
 
@@ -50,6 +51,48 @@ import Testing
         }
         let counts = try fixture.store.counts(of: fixture.namespace).value
         #expect(counts.outcomes == 6 && counts.outcomeBytes <= 6 * 1_024)
+    }
+
+    @Test func aRefusalWithTheLongestTextAndRightTakesAtMostOneKibibyte() {
+        // Given
+        var problem = Problem(.forbidden, String(repeating: "x", count: StoredOutcome.detailLimit))
+        let room = StoredOutcome.needsLimit - Problem.Need(may: "write", of: "").json.count
+        problem.needs = Problem.Need(may: "write", of: String(repeating: "x", count: room))
+        let outcome = StoredOutcome(number: 1, verdict: .rejected(problem), nonce: 9_007_199_254_740_991)
+        // When, then
+        #expect(StoredOutcome.encode([outcome]).count <= 1_024)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aRefusalHasItsRightOnlyIfThatIsShort(_ kind: StoreKind) throws {
+        // Given a writer without rights, and rights that are short, as long as may be, a byte longer, and six times as long in JSON
+        let fixture = try StoreFixture(kind)
+        try fixture.put("a/1", "1")
+        let access = WriteAccess(Rights.none, in: fixture.namespace, owner: ClientOwner(text: "user"), end: nil)
+        let room = StoredOutcome.needsLimit - Problem.Need(may: "write", of: "shop:b/").json.count
+        let long = [("x", room), ("x", room + 1), ("\u{1}", 512)]
+        let ids = ["1"] + long.map { String(repeating: $0.0, count: $0.1) }
+        let writes = try ids.indices.map { index in
+            var write = try Write(Int64(index) + 1, "b/\(ids[index])", .delete)
+            write.nonce = 9_007_199_254_740_991
+            return write
+        }
+        let batch = WriteBatch(client: try ClientIdentifier("phone"), writes: writes)
+        // When
+        let first = try fixture.commit { .batch(batch, in: fixture.namespace, by: access, then: $0) }.result.get()
+        let again = try fixture.commit { .batch(batch, in: fixture.namespace, by: access, then: $0) }.result.get()
+        // Then
+        #expect(first == again)
+        #expect(first.map(\.brief) == (1...4).map { "\($0) rejected forbidden" })
+        let needs = first.map { outcome -> Problem.Need? in
+            guard case .rejected(let problem) = outcome.verdict else { return nil }
+            return problem.needs
+        }
+        #expect(needs == [Problem.Need(may: "write", of: "shop:b/1"), Problem.Need(may: "write", of: "shop:b/\(ids[1])"), nil, nil])
+        for (outcome, write) in zip(first, writes) {
+            let kept = StoredOutcome(number: outcome.number, verdict: outcome.verdict, nonce: write.nonce)
+            #expect(StoredOutcome.encode([kept]).count <= 1_024)
+        }
     }
 
     @Test func outcomesOfAnEarlierVersionAreRead() throws {
