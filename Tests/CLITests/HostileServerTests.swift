@@ -36,6 +36,16 @@ struct HostileServerTests {
         #expect(ending.error.hasPrefix("error: the server's answer cannot be read: 'nonsense' is no cursor"))
     }
 
+    @Test func aNumberOfDecidedWritesThatCannotBeEndsAnImport() async throws {
+        // Given a server that states fewer than none
+        let server = Sockets.serve([Self.answer("200 OK", #"{"client":"d","last":-9000000}"#)])
+        // When
+        let ending = try await Program(server: server)("import", "-", "--format", "ndjson", input: #"{"key":"notes/1","value":1}"#)
+        // Then
+        #expect(ending.status == ExitStatus.software.rawValue, "\(ending)")
+        #expect(ending.error.hasPrefix("error: the server's answer cannot be read") && ending.error.contains("-9000000"), "\(ending)")
+    }
+
     @Test("An answer that is no server's names the URL") func answerWithoutProblem() async throws {
         // Given a server that is none of records
         let server = Sockets.serve([Self.answer("404 Not Found", "<html>")])

@@ -18,6 +18,16 @@ struct ProgressBarTests {
         }
     }
 
+    @Test(arguments: [Int.min, -14, -1, 0, 1, 7_911, Int.max]) func anyNumbersGiveALine(done: Int) {
+        for total in [Int.min, -1, 0, 1, 7_910, Int.max, nil] as [Int?] {
+            for seconds in [-1, 0, .leastNonzeroMagnitude, 1, .infinity, .nan] as [Double] {
+                #expect(ProgressBar(unit: "records", total: total).line(done: done, seconds: seconds, width: 80).count <= 80)
+            }
+        }
+        // And less than nothing is nothing
+        #expect(ProgressBar(unit: "records", total: 7).line(done: -14, seconds: 1, width: 80).contains("-]   0%  -14 of 7 records"))
+    }
+
     @Test func withoutATotalOnlyWhatIsDoneIsShown() {
         let bar = ProgressBar(unit: "records", total: nil)
         #expect(bar.line(done: 3_560, seconds: 0.5, width: 80) == "3,560 records  7,120/s")

@@ -94,6 +94,14 @@ struct MessageTests {
         )
     }
 
+    @Test("the last number of a client is from 0 to 2^53-1", arguments: [-1, -9_000_000, 9_007_199_254_740_992, Int64.max, Int64.min])
+    func lastNumber(_ number: Int64) throws {
+        for last in [0, 9_007_199_254_740_991] { try roundTrip(ClientStatus.self, #"{"client":"d","last":\#(last)}"#) }
+        #expect {
+            try ClientStatus(json: Array(#"{"client":"d","last":\#(number)}"#.utf8))
+        } throws: { "\($0)".contains("from 0 to 2^53-1") }
+    }
+
     @Test(
         "invalidations in their three forms, and nothing else",
         arguments: [

@@ -6,13 +6,14 @@ struct ProgressBar: Sendable {
     let total: Int?
 
     /// The line for `done` of `total` after `seconds`, at most `width` characters:
-    /// `[#########-----------]  45%  3,560 of 7,910 records  12,300/s`, or `3,560 records  12,300/s` without a total.
+    /// `[#########-----------]  45%  3,560 of 7,910 records  12,300/s`, or `3,560 records  12,300/s` without a total. Any numbers
+    /// give a line: a server may have stated them.
     func line(done: Int, seconds: Double, width: Int) -> String {
-        let rate = seconds > 0 && done > 0 ? "  \(grouped(Int(Double(done) / seconds)))/s" : ""
+        let rate = seconds > 0 && done > 0 ? "  \(grouped(Int(min(Double(done) / seconds, 1e15))))/s" : ""
         guard let total else { return String("\(grouped(done)) \(unit)\(rate)".prefix(max(0, width))) }
-        let share = total == 0 ? 1 : Double(min(done, total)) / Double(total)
+        let share = total > 0 ? Double(max(0, min(done, total))) / Double(total) : 1
         let percent = String(Int(share * 100))
-        var text = String(repeating: " ", count: 3 - percent.count) + "\(percent)%"
+        var text = String(repeating: " ", count: max(0, 3 - percent.count)) + "\(percent)%"
         text += "  \(grouped(done)) of \(grouped(total)) \(unit)\(rate)"
         let room = min(30, max(0, width) - text.count - 4)
         guard room >= 5 else { return String(text.prefix(max(0, width))) }

@@ -2,7 +2,7 @@
 package struct ClientStatus: WireMessage {
     /// The device.
     package var client: ClientIdentifier
-    /// The number of its last decided write; 0 if it has none.
+    /// The number of its last decided write, at most 2^53−1; 0 if it has none.
     package var last: Int64
 
     /// A status.
@@ -32,6 +32,9 @@ package struct ClientStatus: WireMessage {
             }
         }
         guard let client, let last else { throw .unexpectedJSON("a client's status takes 'client' and 'last'") }
+        guard (0...Revision.maximum.number).contains(last) else {
+            throw .unexpectedJSON("a client's status has the 'last' number \(last), which is no whole number from 0 to 2^53-1")
+        }
         self.init(client: client, last: last)
     }
 }

@@ -115,6 +115,7 @@ import Testing
             decode(kind, 200, #"{"client":"d","last":3}"#)
                 == .client(ClientStatus(client: try ClientIdentifier("d"), last: 3), Sample.cursor(7)))
         #expect(intercepted(decode(kind, 200, #"{"client":"d","last":3}"#, [:])) == 200)
+        #expect(isGarbage(decode(kind, 200, #"{"client":"d","last":-3}"#)))
     }
 
     @Test func whatItDoesNotSayIsGarbageWithAReason() {
