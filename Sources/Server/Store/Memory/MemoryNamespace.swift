@@ -137,7 +137,12 @@ extension MemoryNamespace {
     }
 
     func set(_ invalidation: Invalidation, for scope: InvalidationScope) {
-        for narrower in invalidations.keys where scope.covers(narrower) { removeInvalidation(narrower) }
+        // A key covers itself alone. A look at all others for each would take the square of the time for many keys.
+        if case .key = scope {
+            removeInvalidation(scope)
+        } else {
+            for narrower in invalidations.keys where scope.covers(narrower) { removeInvalidation(narrower) }
+        }
         undo.append { $0.invalidations[scope] = nil }
         invalidations[scope] = invalidation
     }
