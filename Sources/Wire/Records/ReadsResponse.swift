@@ -56,7 +56,7 @@ package struct ReadsResponse: WireMessage {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "records": records = try reader.elements { reader throws(WireError) in try Record(&reader) }
+            case "records": records = try reader.elements { reader throws(WireError) in try Record.element(&reader) }
             case "missing": missing = try reader.elements { reader throws(WireError) in try reader.key() }
             case "forbidden": forbidden = try reader.elements { reader throws(WireError) in try reader.key() }
             case "next": next = try reader.takeNull() ? nil : Int(try reader.integer())

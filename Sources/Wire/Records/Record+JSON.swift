@@ -31,6 +31,34 @@ extension Record: WireMessage {
     }
 }
 
+extension Record {
+    /// Reads the next record of several. One that is JSON, but that this reader does not understand, does not stop the others: it is
+    /// read as a record whose value was left out. Then copies of other revisions are stale, and a client reads it separately.
+    /// - Throws: ``WireError`` if its key or its revision is not understood either: it is not known which copies are stale then.
+    static func element(_ reader: inout JSONReader) throws(WireError) -> Record {
+        let start = reader.mark
+        do { return try Record(&reader) } catch {
+            reader.rewind(to: start)
+            return try outline(&reader, error)
+        }
+    }
+
+    private static func outline(_ reader: inout JSONReader, _ error: WireError) throws(WireError) -> Record {
+        var key: RecordKey?
+        var revision: Revision?
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "key": key = try reader.key()
+            case "revision": revision = try reader.revision()
+            default: try reader.skip()
+            }
+        }
+        guard let key, let revision else { throw error }
+        return Record(key: key, revision: revision, contentType: Content.json, size: 0, modified: Timestamp(milliseconds: 0))
+    }
+}
+
 /// The members that record objects and changes have in common.
 struct RecordFields {
     var key: RecordKey?

@@ -36,7 +36,7 @@ package struct RecordList: WireMessage {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "records": records = try reader.elements { reader throws(WireError) in try Record(&reader) }
+            case "records": records = try reader.elements { reader throws(WireError) in try Record.element(&reader) }
             case "next": next = try reader.takeNull() ? nil : try reader.string()
             case "cursor": cursor = try reader.cursor()
             default: try reader.skip()
