@@ -18,6 +18,12 @@ package final class TLSSession: ByteLayer {
     private var hasReplied = false
     private var hasFailed = false
     package private(set) var isHandshaking = true
+    /// ``messageCost`` for each handshake message that has arrived after the handshake, less the bytes of data since then.
+    private var messageDebt = 0
+    /// The bytes of data that make up for a message: an update of the keys takes longer than their decryption.
+    private static let messageCost = 2 << 10
+    /// That of 32 messages. Peers update their keys after gigabytes, or hours.
+    private static let mostMessageDebt = 32 * messageCost
 
     /// - Parameter server: the one that has made it, whose context may be exchanged.
     /// - Returns: `nil` if memory has run out.
@@ -115,6 +121,9 @@ package final class TLSSession: ByteLayer {
             hasReplied = hasReplied || self.output.count > earlier
             guard result == 1 else { return ByteLayerInput(end: end(result)) }
             isHandshaking = false
+            SSL_set_msg_callback(session) { isSent, _, kind, _, _, session, _ in
+                if isSent == 0, kind == SSL3_RT_HANDSHAKE { TLSSession.session(of: SSL_get_rbio(session))?.countMessage() }
+            }
         }
         return decrypt(into: plaintext)
     }
@@ -128,9 +137,21 @@ package final class TLSSession: ByteLayer {
             ERR_clear_error()
             let result = SSL_read_ex(session, rest.baseAddress, rest.count, &read)
             count += read
+            guard messageDebt <= Self.mostMessageDebt else {
+                return ByteLayerInput(count: count, end: fail("too many key updates or renegotiations"))
+            }
+            messageDebt = max(0, messageDebt - read)
             if result != 1, let end = end(result) { return ByteLayerInput(count: count, end: end) }
         }
         return ByteLayerInput(count: count)
+    }
+
+    /// Counts a handshake message that has arrived after the handshake: an update of the keys, or a renegotiation.
+    ///
+    /// OpenSSL handles all messages that it can read within one call, so beyond the bound it gets no more input.
+    private func countMessage() {
+        messageDebt += Self.messageCost
+        if messageDebt > Self.mostMessageDebt { input = UnsafeRawBufferPointer(start: nil, count: 0) }
     }
 
     package func send(_ bytes: UnsafeRawBufferPointer, sending output: inout [UInt8]) -> Bool {

@@ -165,6 +165,32 @@ struct TLSSessionTests {
         #expect(server.received == [1, 1, 1] && client.received == [2, 2, 2])
     }
 
+    @Test func keysAreUpdatedAgainAfterEnoughData() async throws {
+        // Given
+        let (server, client) = try await pair(.init(versions: TLS1_3_VERSION...TLS1_3_VERSION))
+        server.connect(client)
+        let data = [UInt8](repeating: 7, count: 64 << 10)
+        for round in 1...3 {
+            // When the client updates its keys as often as it may, and then sends data; Then all of it arrives
+            _ = client.receive(server.receive((0..<32).flatMap { _ in client.updateKeys() }))
+            _ = server.receive(client.send(data))
+            #expect(server.end == nil && client.failure == nil && server.received.count == round * data.count)
+        }
+    }
+
+    @Test(arguments: [27, ByteLayerInput.mostBytes], [0, 1]) func aFloodOfKeyUpdatesFails(step: Int, dataBytes: Int) async throws {
+        // Given updates of the keys, alone or with a byte of data after each
+        let (server, client) = try await pair(.init(versions: TLS1_3_VERSION...TLS1_3_VERSION))
+        server.connect(client)
+        let data = [UInt8](repeating: 7, count: dataBytes)
+        let flood = (0..<1_000).flatMap { _ in client.updateKeys() + (data.isEmpty ? [] : client.send(data)) }
+        // When they arrive one by one, or at once, with data behind them
+        _ = server.receive(flood + client.send(Self.request), step: step)
+        // Then the session fails, and reads nothing behind the last update that it has handled
+        #expect(server.end == .failed("too many key updates or renegotiations"))
+        #expect(server.received.count <= 33 * dataBytes && server.send([1]) == nil)
+    }
+
     @Test(arguments: [([], ""), (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1")])
     func theProtocolIsHTTP11(offers: [String], chosen: String) async throws {
         let (server, client) = try await pair(.init(protocols: offers))
