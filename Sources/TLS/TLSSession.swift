@@ -51,6 +51,8 @@ package final class TLSSession: ByteLayer {
     /// allocates at once.
     package var heldBytes: Int {
         guard !isHandshaking else { return !hasBegun ? 0 : hasReplied ? Self.handshakeBytes : Self.helloBytes }
+        // A message of a renegotiation, which is refused once it is complete, may state as many bytes as a first one.
+        if SSL_in_init(session) == 1 { return Self.helloBytes }
         let isPartial = SSL_has_pending(session) == 1 || SSL_rstate_string(session)[1] == CChar(UInt8(ascii: "B"))
         return isPartial ? 17 << 10 : 0
     }

@@ -154,6 +154,20 @@ struct TLSSessionTests {
         #expect(client.failure?.contains("no renegotiation") == true, "\(client.failure ?? "none")")
     }
 
+    @Test func aRenegotiationThatHasArrivedInPartCountsAsAFirstMessage() async throws {
+        // Given a request for a renegotiation in several records
+        let (server, client) = try await pair(.init(versions: TLS1_2_VERSION...TLS1_2_VERSION))
+        server.connect(client)
+        let records = client.renegotiate(recordBytes: 64)
+        let first = 5 + Int(records[3]) << 8 + Int(records[4])
+        try #require(first < records.count)
+        // When the first has arrived, it counts as the longest message; when all have, as nothing
+        _ = server.receive(Array(records[..<first]))
+        #expect(server.heldBytes > 128 << 10)
+        _ = server.receive(Array(records[first...]))
+        #expect(server.heldBytes == 0 && server.end == nil)
+    }
+
     @Test func keysAreUpdated() async throws {
         let (server, client) = try await pair(.init(versions: TLS1_3_VERSION...TLS1_3_VERSION))
         server.connect(client)

@@ -118,7 +118,10 @@ final class MemoryClient {
     }
 
     /// Asks for a renegotiation, which TLS 1.2 has.
-    func renegotiate() -> [UInt8] {
+    ///
+    /// - Parameter recordBytes: the most bytes of the message in one record.
+    func renegotiate(recordBytes: Int = 16 << 10) -> [UInt8] {
+        SSL_ctrl(session, SSL_CTRL_SET_SPLIT_SEND_FRAGMENT, recordBytes, nil)
         SSL_renegotiate(session)
         note(SSL_do_handshake(session))
         return ciphertext()
