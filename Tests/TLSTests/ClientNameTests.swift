@@ -68,6 +68,28 @@ struct ClientNameTests {
         #expect(try Self.connect(open, authority, .init(identity: identity)).0 == nil)
     }
 
+    @Test("certificates of more than 32 KiB together are refused", arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func longChain(version: Int32) async throws {
+        // Given a certificate, with that of its authority behind it a few times, or many times
+        let authority = try await TestAuthority()
+        var settings = try await authority.issue("server").settings
+        settings.clientAuthority = authority.certificate
+        let context = try TLSContext(settings, now: .now)
+        let device = try await authority.issue("device", for: "DNS:a")
+        let identity = (authority.file("chain.pem"), device.key)
+        let leaf = try String(contentsOfFile: device.chain, encoding: .utf8)
+        let signer = try String(contentsOfFile: authority.certificate, encoding: .utf8)
+        for (count, isAccepted) in [(10, true), (150, false)] {
+            authority.write(Array((leaf + String(repeating: signer, count: count)).utf8), to: "chain.pem")
+            let server = try MemoryServer(context)
+            let end: ByteLayerInput.End? = isAccepted ? nil : .failed("excessive message size")
+            // When
+            server.connect(try MemoryClient(trusting: authority.certificate, .init(versions: version...version, identity: identity)))
+            // Then
+            #expect(server.end == end && server.isHandshaking == !isAccepted)
+        }
+    }
+
     @Test("after a reload a certificate of a former authority is outdated, and one of both authorities is the new one's")
     func reload() async throws {
         // Given a connection of each of two authorities, whose certificates are in one file
