@@ -22,6 +22,8 @@ package final class TLSServer: ByteLayerSource {
     private static let warningInterval: Int64 = 86_400_000
 
     private let state: Mutex<State>
+    /// The number of the present context, from 1. Changed while the state is locked, and read without.
+    private let number = Atomic<Int>(1)
 
     /// Reads and checks the files. Blocks on the disk.
     ///
@@ -36,6 +38,9 @@ package final class TLSServer: ByteLayerSource {
 
     /// That of the connections that follow, by whose authority the certificates of present ones are judged too.
     var context: TLSContext { state.withLock { $0.context } }
+
+    /// The number of that context, by which a session sees without a lock that it is still the same.
+    var contextNumber: Int { number.load(ordering: .acquiring) }
 
     /// Reads the files again, for the connections that follow; existing ones keep the certificates they have. Blocks on
     /// the disk. If it throws, nothing has changed.
@@ -60,7 +65,10 @@ package final class TLSServer: ByteLayerSource {
     /// - Returns: whether a certificate or its chain is another one than before.
     @discardableResult package func take(_ prepared: Prepared, now: Int64) -> Bool {
         let former = state.withLock { state in
-            defer { state = State(settings: prepared.settings, context: prepared.context, keyTime: now) }
+            defer {
+                state = State(settings: prepared.settings, context: prepared.context, keyTime: now)
+                number.add(1, ordering: .releasing)
+            }
             return state.context
         }
         return !former.hasSameChains(as: prepared.context)
@@ -73,7 +81,11 @@ package final class TLSServer: ByteLayerSource {
     package var certificateEnd: Int64 { state.withLock { $0.context.end } }
 
     private func renewed(_ context: TLSContext, as other: TLSContext, now: Int64) {
-        state.withLock { if $0.context === context { ($0.context, $0.keyTime) = (other, now) } }
+        state.withLock { state in
+            guard state.context === context else { return }
+            (state.context, state.keyTime) = (other, now)
+            number.add(1, ordering: .releasing)
+        }
     }
 
     /// Exchanges the keys of session tickets once a day. To be called now and then.

@@ -87,13 +87,19 @@ package final class TLSSession: ByteLayer {
     private let server: TLSServer?
     /// The context by which the client's certificate was judged last: first that of the handshake.
     private var judge: TLSContext
+    /// The number of the server's context that was looked at last; 0 before the first look.
+    private var judgeNumber = 0
     /// That of the latest context that has trusted the certificate; `nil` if clients need none.
     private var authority: String?
     private var isTrusted = true
     private var presented: ClientCertificate?
 
     private func judgeCertificate() {
-        guard let authority, let present = server?.context, present !== judge else { return }
+        guard authority != nil, let server, case let number = server.contextNumber, number != judgeNumber else { return }
+        // The context is at least as new as the number: the next call looks again if another was made in between.
+        judgeNumber = number
+        let present = server.context
+        guard present !== judge else { return }
         judge = present
         // Most contexts are made for other certificates of the server, or other keys of tickets.
         guard present.authority != authority else { return isTrusted = true }

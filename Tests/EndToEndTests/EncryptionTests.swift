@@ -211,6 +211,32 @@ struct EncryptionTests {
         }
     }
 
+    @Test func aReloadOfTheClientAuthorityEndsPollsAndStreams() async throws {
+        // Given a poll and a stream of a client, on a server that is open to all clients of its authority
+        let (former, next) = (try await TestAuthority(), try await TestAuthority())
+        let (device, other) = (try await former.issue("device"), try await next.issue("device"))
+        let fixture = try await Fixture { $0.tls?.clientAuthority = former.certificate }
+        let trust = ["--cacert", fixture.authority.certificate]
+        let asDevice = trust + ["--cert", device.chain, "--key", device.key]
+        let asOther = trust + ["--cert", other.chain, "--key", other.key]
+        let base = "\(fixture.server.url)/v1/default"
+        let cursor = try #require(try await curl(asDevice + ["\(base)/changes?since=now"]).fields["freshet-cursor"])
+        async let polled = curl(asDevice + ["\(base)/changes?since=\(cursor)&wait=25"])
+        async let streamed = curl(asDevice + ["-H", "Accept: text/event-stream", "\(base)/changes?since=\(cursor)"])
+        while try await !curl(asDevice + [base]).body.contains("\"waiting\":2") {}
+        // When its authority is replaced by another one
+        let (old, new) = (former.certificate, next.certificate)
+        try former.replace(.init(chain: old, key: device.key), with: .init(chain: new, key: device.key))
+        try fixture.server.reloadCertificates()
+        // Then nothing waits any more, and the client cannot come back
+        #expect(try await curl(asOther + [base]).body.contains("\"waiting\":0"))
+        let (poll, stream) = try await (polled, streamed)
+        #expect(poll.status == 204 && stream.status == 200)
+        await #expect(throws: CommandFailure.self) { _ = try await curl(asDevice + [base]) }
+        await fixture.server.stop()
+        withExtendedLifetime((former, next)) {}
+    }
+
     @Test func aChangeReachesWaitersOverTLSAcrossAReload() async throws {
         // Given waiting polls over TLS
         let fixture = try await Fixture()

@@ -72,6 +72,7 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
     private let deliver: @Sendable (FeedDelivery<Reader>) -> Void
     private let directory = Mutex(NamespaceFeeds<Entry>())
     private let isDraining = Atomic<Bool>(false)
+    private let releaseCount = Atomic<Int>(0)
     /// The bytes of the recent changes of all feeds.
     private let recentBytes = Atomic<Int>(0)
 
@@ -241,8 +242,12 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         if let entry = directory.withLock({ $0[namespace] }) { run(entry) { $0.feed?.releaseWaiters() } }
     }
 
+    /// How many times all waiters were released: a stream that began before a release, and did not wait then, has to end too.
+    var releases: Int { releaseCount.load(ordering: .sequentiallyConsistent) }
+
     /// Ends every wait in all namespaces. Its readers may ask again.
     func releaseAllWaiters() {
+        releaseCount.add(1, ordering: .sequentiallyConsistent)
         for (_, entry) in entries() { run(entry) { $0.feed?.releaseWaiters() } }
     }
 

@@ -101,10 +101,15 @@ final class ServerInstance: Sendable {
         record(changed, by: cause)
     }
 
-    /// Reads the certificates again. Blocks on the disk.
+    /// Reads the certificates again. If an authority of clients is another one then, waiting readers are answered with their
+    /// position, and streams end: connections whose certificates it has not signed are closed at the next request. Blocks on the
+    /// disk.
     func reloadCertificates(_ configuration: RecordServerConfiguration, by cause: AuditRecord?) throws(RecordServerError) {
         let exchangeCertificates = try listeners.prepare(configuration)
-        record(exchangeCertificates(), by: cause)
+        let authorities = listeners.authorities
+        let changed = exchangeCertificates()
+        if listeners.authorities != authorities { core.feeds.releaseAllWaiters() }
+        record(changed, by: cause)
     }
 
     private func record(_ changed: [ServerCertificates], by cause: AuditRecord?) {

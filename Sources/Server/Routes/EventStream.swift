@@ -19,21 +19,27 @@ final class EventStream: Sendable {
 
     let stream: ResponseStream
     let session: AccessSession?
+    /// That of the feeds when the request was received (``FeedRegistry/releases``).
+    private let releases: Int
     private let core: ServerCore
     private let changes: ChangesRequest
     private let state = Mutex(State())
 
     /// - Parameter session: that of the request, counted as a wait.
-    private init(_ context: RequestContext, _ session: AccessSession?, _ changes: ChangesRequest, _ fields: ResponseFields) {
+    private init(
+        _ context: RequestContext, _ session: AccessSession?, _ changes: ChangesRequest, _ fields: ResponseFields, releases: Int
+    ) {
         core = context.core
         self.changes = changes
         self.session = session
+        self.releases = releases
         stream = context.exchange.stream(status: .ok, fields: fields)
         core.metrics.countResponse(context.endpoint, status: 200)
     }
 
     /// Looks into the store first: a refusal must be a status, hence known before the stream begins.
     static func open(_ context: RequestContext, _ changes: ChangesRequest) {
+        let releases = context.core.feeds.releases
         context.later {
             let core = context.core
             let session = try context.session.map { session throws(Problem) in try core.access?.limits.waiting(session) ?? session }
@@ -45,7 +51,7 @@ final class EventStream: Sendable {
                 ]
                 fields.append(.freshetCursor, cursor.description)
                 fields.append(store: core.store.identifier)
-                let stream = EventStream(context, session, changes, fields)
+                let stream = EventStream(context, session, changes, fields, releases: releases)
                 stream.stream.onDisconnect { [weak stream] in stream?.cancel() }
                 return stream
             }
@@ -66,6 +72,9 @@ final class EventStream: Sendable {
         }
     }
 
+    /// Whether the session has ended, or all waiters were released, since the request was received.
+    private var hasEnded: Bool { core.hasEnded(session) || core.feeds.releases != releases }
+
     /// Continues from a position, on the read queue.
     func goOn(after cursor: Cursor, isVerified: Bool = false) {
         guard stream.unsentBytes <= Self.highWater else {
@@ -82,7 +91,7 @@ final class EventStream: Sendable {
 
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
         // The client reconnects, and gets the reason as a status.
-        guard !core.hasEnded(session), core.follower?.contactProblem == nil else { return stream.finish() }
+        guard !hasEnded, core.follower?.contactProblem == nil else { return stream.finish() }
         let now = core.now()
         let deadline = session.flatMap { core.access?.deadline(of: $0, at: now) }
         let (decision, entry) = try core.feeds.ask(
@@ -94,8 +103,8 @@ final class EventStream: Sendable {
                 state.waiting = (entry, waiter)
                 return state.isCancelled
             }
-            // A revocation just before this did not find the stream among the waiters.
-            if isCancelled || core.hasEnded(session) { entry.cancel(waiter) }
+            // A revocation or a release just before this did not find the stream among the waiters.
+            if isCancelled || hasEnded { entry.cancel(waiter) }
         case .reply(.page(let page)): write(page)
         case .reply: stream.finish()
         case .scan: try scan(after: cursor)
@@ -111,9 +120,9 @@ final class EventStream: Sendable {
         }
     }
 
-    /// Writes a page that was read, and continues after it. A session that has ended while it was read gets nothing of it.
+    /// Writes a page that was read, and continues after it. A stream that has to end since then gets nothing of it.
     private func write(_ page: FeedPage) {
-        guard !core.hasEnded(session) else { return stream.finish() }
+        guard !hasEnded else { return stream.finish() }
         guard stream.write(Self.encode(page)) else { return }
         goOn(after: page.cursor)
     }

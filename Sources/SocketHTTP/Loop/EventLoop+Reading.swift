@@ -110,7 +110,7 @@ extension EventLoop {
             connection.backlog.map({ $0.parser == nil && !$0.isStalled }) ?? true, let (value, end) = template.match(input),
             connection.state.mayAdmit
         else { return 0 }
-        guard template.handler.isCurrent else {
+        guard template.handler.isCurrent, connection.layer?.isOutdated != true else {
             connection.template = nil
             return 0
         }
