@@ -133,6 +133,38 @@ struct RequestParserTests {
         #expect(parser.progress == .betweenRequests)
     }
 
+    @Test("An empty line that has arrived in part is not the beginning of a request, and has to be completed")
+    func partOfAnEmptyLine() {
+        // Given a parser
+        var parser = RequestParser(limits: RequestParserTests.limits)
+        func feed(_ text: String) -> RequestParser.Outcome {
+            let bytes = Array(text.utf8)
+            var position = 0
+            return parser.consume(bytes.span, from: &position)
+        }
+        // When empty lines arrive in halves, Then no request has begun
+        for _ in 0..<3 {
+            _ = feed("\r")
+            #expect(parser.progress == .betweenRequests && !parser.isFresh)
+            _ = feed("\n")
+            #expect(parser.progress == .betweenRequests && parser.isFresh)
+        }
+        // When one arrives with half of the next, Then none has begun either; and then one has
+        _ = feed("\r\n\r")
+        #expect(parser.progress == .betweenRequests)
+        _ = feed("\nG")
+        #expect(parser.progress == .inHead)
+        // When another byte follows the first half, Then it is refused at once, and not kept
+        for bytes in ["\rG", "\r\r"] {
+            parser = RequestParser(limits: RequestParserTests.limits)
+            guard case .failure(let failure) = feed(bytes) else {
+                Issue.record("accepted \(bytes.debugDescription)")
+                continue
+            }
+            #expect(failure.kind == .malformed)
+        }
+    }
+
     @Test("A refused message stays refused")
     func failed() {
         // Given a parser that has refused

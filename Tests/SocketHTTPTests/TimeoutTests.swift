@@ -44,6 +44,30 @@ struct TimeoutTests {
         let limits = Limits(idleTimeout: .milliseconds(100))
         #expect(try await TimeoutTests.outcome(limits, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n") == [200])
         #expect(try await TimeoutTests.outcome(limits, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n\r\n") == [200])
+        #expect(try await TimeoutTests.outcome(limits, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n\r") == [200])
+    }
+
+    @Test("Empty lines do not prolong the time until the first request, however they are cut")
+    func emptyLines() async throws {
+        // Given a client that sends halves of empty lines, one at a time: another one's response comes in between
+        let server = try TestServer(limits: Limits(headerTimeout: TimeoutTests.roomy))
+        let isClosed = try await blocking { [port = server.port] in
+            let client = try RawClient(port: port)
+            let other = try RawClient(port: port)
+            let clock = ContinuousClock()
+            let end = clock.now + .seconds(60)
+            // When it goes on for longer than the time-out, Then it is closed nevertheless
+            while clock.now < end {
+                for half in ["\r", "\n"] {
+                    client.send(half)
+                    other.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+                    guard try other.reply().status == 200 else { return false }
+                }
+                if server.server.statistics().connectionsOpen == 1 { return true }
+            }
+            return false
+        }
+        #expect(isClosed)
     }
 
     @Test("The second request has its time too")

@@ -96,7 +96,7 @@ extension EventLoop {
             guard connection.isOpen, connection.state.pending == 0, !connection.isStalled, !connection.state.isLingering else {
                 continue
             }
-            guard connection.backlog?.parser == nil else { continue }
+            if let parser = connection.backlog?.parser, parser.progress != .betweenRequests { continue }
             sendClosureAlert(connection)
             close(connection)
         }

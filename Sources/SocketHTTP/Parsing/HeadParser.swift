@@ -9,7 +9,11 @@ struct HeadParser: Sendable {
     private var fieldsStart = 0
     private var framing = MessageFraming()
 
-    /// Whether no byte of a request has arrived yet, empty lines aside.
+    /// Whether a byte of a request has arrived. An empty line before it is none, nor is the carriage return of one: otherwise
+    /// such lines, cut in two, would begin a time-out again and again.
+    private(set) var hasBegun = false
+
+    /// Whether nothing has arrived that has to be kept: no byte of a request, and no part of an empty line.
     var isPristine: Bool { line == nil && searched <= start }
 
     /// Parses `bytes`, which begin with what earlier calls were given.
@@ -34,6 +38,8 @@ struct HeadParser: Sendable {
         }
         searched = bytes.count
         try checkUnfinishedLine(bytes, limits)
+        hasBegun = line != nil
+        if line == nil, lineStart < bytes.count { hasBegun = bytes[lineStart] != .carriageReturn }
         return nil
     }
 
@@ -81,7 +87,14 @@ struct HeadParser: Sendable {
     /// Refuses a line before its end where no end could save it.
     private func checkUnfinishedLine(_ bytes: Span<UInt8>, _ limits: ParserLimits) throws(RequestFailure) {
         guard line == nil else { return try checkSize(upTo: bytes.count, limits) }
-        guard lineStart < bytes.count, bytes[lineStart] != .carriageReturn else { return }
+        guard lineStart < bytes.count else { return }
+        guard bytes[lineStart] != .carriageReturn else {
+            // The first half of an empty line: a request does not begin with this byte.
+            guard bytes.count == lineStart + 1 else {
+                throw RequestFailure(.malformed, "A carriage return is not followed by a line feed")
+            }
+            return
+        }
         guard ByteSet.token.contains(bytes[lineStart]) else {
             throw RequestFailure(.malformed, "The bytes are not an HTTP request")
         }

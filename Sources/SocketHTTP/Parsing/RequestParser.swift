@@ -47,7 +47,7 @@ struct RequestParser: Sendable {
 
     var progress: Progress {
         switch stage {
-        case .head: headParser.isPristine ? .betweenRequests : .inHead
+        case .head: headParser.hasBegun ? .inHead : .betweenRequests
         case .fixed, .chunked: .inBody
         case .failed: .betweenRequests
         }
