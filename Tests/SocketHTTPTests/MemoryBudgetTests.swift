@@ -94,6 +94,39 @@ struct MemoryBudgetTests {
         #expect(server.server.statistics().requestsShed == statuses.count { $0 == 503 })
     }
 
+    @Test("A head counts while it arrives, while its body does, and while the request waits", arguments: [false, true])
+    func heads(isChunked: Bool) throws {
+        // Given a long head that has arrived in part
+        let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: 3"
+        let head = "POST / HTTP/1.1\r\nHost: x\r\n\(framing)\r\nX: \(String(repeating: "a", count: 12_000))\r\n\r\n"
+        let size = head.utf8.count
+        let backlog = ConnectionBacklog()
+        var parser = RequestParser(limits: ParserLimits(Limits()))
+        var request: ParsedRequest?
+        func feed(_ text: some Sequence<UInt8>) {
+            let bytes = Array(text)
+            var position = 0
+            while position < bytes.count {
+                if case .request(let parsed) = parser.consume(bytes.span, from: &position) { request = parsed }
+            }
+            backlog.parser = parser
+        }
+        feed(head.utf8.prefix(5_000))
+        #expect(backlog.inputBytes == 5_000)
+        // When the rest of it arrives, and a part of the body, or of a trailer behind it
+        feed(head.utf8.dropFirst(5_000))
+        #expect(backlog.inputBytes == size)
+        let trailer = "T: \(String(repeating: "a", count: 1_000))"
+        feed((isChunked ? "2\r\nab\r\n0\r\n\(trailer)" : "ab").utf8)
+        // Then all of them count
+        #expect(backlog.inputBytes == size + 2 + (isChunked ? trailer.utf8.count : 0))
+        // When the request is complete and waits, Then its head and body do
+        feed((isChunked ? "\r\n\r\n" : "c").utf8)
+        let complete = try #require(request)
+        backlog.blocked = complete
+        #expect(backlog.inputBytes == size + complete.body.count && complete.body.count == (isChunked ? 2 : 3))
+    }
+
     @Test("A large body counts until its handler releases the request")
     func handledBodies() async throws {
         let kept = Held<(Request, Exchange)>()

@@ -107,7 +107,7 @@ public struct RecordServerConfiguration: Sendable {
     public var requiresAuditLog = false
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
-    /// The most bytes of requests in memory, over all connections: bodies that are being received, and large ones that are being handled.
+    /// The most bytes of requests in memory, over all connections: those that are being received, and large bodies that are being handled.
     public var requestMemory = 256 << 20
     /// The most bytes of answers that wait to be sent, over all connections.
     public var answerMemory = 512 << 20

@@ -31,7 +31,10 @@ final class ConnectionBacklog {
 
     /// Whether more input could only be queued here.
     var isStalled: Bool { blocked != nil || unadmitted != nil || !input.isEmpty || !output.isEmpty }
-    /// Bytes of requests that no handler has yet.
-    var inputBytes: Int { (parser?.heldBytes ?? 0) + (blocked?.body.count ?? 0) + input.count }
+    /// Bytes of requests that no handler has yet. The parser counts the unadmitted head, as that of the body that it receives.
+    var inputBytes: Int {
+        let waiting = blocked.map { $0.head.bytes.count + $0.body.count } ?? 0
+        return (parser?.heldBytes ?? 0) + waiting + input.count
+    }
     var isEmpty: Bool { parser == nil && refusal == nil && drainListeners.isEmpty && !owesContinue && !endsAfterInput && !isStalled }
 }

@@ -16,6 +16,9 @@ struct ChunkedBodyParser: Sendable {
     private var overhead = 0
     private var trailerLine: [UInt8] = []
 
+    /// Bytes that it keeps beside the body.
+    var heldBytes: Int { trailerLine.count }
+
     /// Consumes what it can of `input` from `position` on and appends data to `body`; returns true at the body's end.
     mutating func advance(
         _ input: Span<UInt8>, _ position: inout Int, into body: inout [UInt8], _ limits: ParserLimits

@@ -53,8 +53,14 @@ struct RequestParser: Sendable {
         }
     }
 
-    /// Bytes of the request that it keeps.
-    var heldBytes: Int { pending.count + body.count }
+    /// Bytes of the request that it keeps, of its head and an unfinished trailer too.
+    var heldBytes: Int {
+        switch stage {
+        case .head, .failed: pending.count + body.count
+        case .fixed(let head, _): head.bytes.count + body.count
+        case .chunked(let head, let parser): head.bytes.count + body.count + parser.heldBytes
+        }
+    }
 
     /// Whether the parser holds nothing and is equivalent to a new one.
     var isFresh: Bool {

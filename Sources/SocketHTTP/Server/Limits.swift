@@ -7,7 +7,7 @@ public struct Limits: Sendable {
     public var targetBytes: Int
     /// Bytes of a request body after chunked decoding: `413`.
     public var bodyBytes: Int
-    /// Bytes of requests that may be in memory at once, of all connections: bodies that are being received, and those
+    /// Bytes of requests that may be in memory at once, of all connections: those that are being received, and bodies
     /// above 64 KiB that are being handled. Beyond this the unfinished ones that have gone longest without progress are
     /// answered `503`, those above 64 KiB first.
     public var requestMemory: Int
