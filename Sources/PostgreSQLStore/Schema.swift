@@ -67,7 +67,7 @@ enum Schema {
     /// - `invalidation`: `kind` 0: everything; 1: `collection`, with `name` as the prefix; 2: one key, with `name` as its id.
     /// - `client`: `day` is the day of the last write, NULL while no outcomes are kept; `removed` the number up to which
     ///   outcomes were removed; `owner` the principal that the name belongs to.
-    /// - `outcome`: the outcomes of one batch, `last` being the number of its last.
+    /// - `outcome`: up to 32 outcomes of one batch, `last` being the number of its last.
     /// - `access`: keys and revocations, each with the version that changed it last. `value` NULL: removed, which is known for a
     ///   while. Transactions lock the table, so that none is decided by rows of another version: ``Statement/lockAccess``.
     ///

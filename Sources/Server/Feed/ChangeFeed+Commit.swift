@@ -6,7 +6,8 @@ extension ChangeFeed {
     /// them, but for those that a later one replaces.
     ///
     /// Wakes the groups that want one of the changes and no other. O(changes · groups found), not O(waiters). Makes
-    /// pages up to ``FeedLimits/commitBytes``: a reader beyond that is sent back to its position.
+    /// pages up to ``FeedLimits/commitBytes``, and finds groups up to ``FeedLimits/commitMatches``: a reader beyond that is
+    /// sent back to its position.
     /// Ignores a commit at or before the head.
     package mutating func commit(
         _ changes: [Change], batches: [ClosedRange<Revision>] = [], at position: Cursor
@@ -133,10 +134,13 @@ extension ChangeFeed {
     ///   alone, so the readers of one address could each demand a copy of an atomic batch.
     private mutating func wake(after before: Cursor, _ room: inout Int) -> [FeedDelivery<Waiter>] {
         guard !groups.isEmpty else { return [] }
-        var woken: [Int32] = []
+        var (woken, matches): ([Int32], Int) = ([], 0)
         for place in recent.places(after: before.revision) {
             guard let scope = recent.scope(at: place) else { continue }
-            for group in groups.matching(scope) {
+            let matching = groups.matching(scope)
+            matches += matching.count
+            guard matches <= limits.commitMatches else { return sendBackAll(to: before) }
+            for group in matching {
                 // The index has the filter that covers a part, and the part may have gaps.
                 if let part = groups[group]?.subscription.part, !part.matches(scope) { continue }
                 guard let last = groups[group]?.wanted.last else {
@@ -148,24 +152,39 @@ extension ChangeFeed {
                 if last != place { groups[group]?.wanted.append(place) }
             }
         }
-        // The index has the order of a dictionary, which varies; the order by group number does not.
+        // A page that many readers share comes first, and one for readers that may come back last. By number where they are
+        // as many: the index has the order of a dictionary, which varies.
+        let order = woken.map { (members: groups[$0]?.members.count ?? 0, group: $0) }.sorted {
+            ($1.members, $0.group) < ($0.members, $1.group)
+        }
         var absent = 0
-        return woken.sorted().compactMap { group in
+        return order.compactMap { _, group in
             guard let present = groups[group] else { return nil }
             groups[group]?.wanted = []
             groups[group]?.noMatchAfter = head.revision
             if present.members.isEmpty {
-                // A page for readers that may come back is worth making only if it is kept.
+                // Such a page is worth making only if it is kept.
+                guard absent < RecentPages.capacity, room > 0 else { return nil }
                 absent += 1
-                guard absent <= RecentPages.capacity, room > 0 else { return nil }
             }
             guard room > 0 else { return sendBack(take(group), present.subscription, to: before) }
             let page = page(of: present.wanted, present.subscription)
             room -= page.body.count
+            if present.members.isEmpty, page.body.count > RecentPages.largest { absent = RecentPages.capacity }
             if present.subscription.delivery == .response {
                 pages.keep(page, present.subscription, from: present.noMatchAfter, to: before.revision, now: clock)
             }
             return present.members.isEmpty ? nil : deliver(page, to: group, present)
+        }
+    }
+
+    /// Lets all readers at the head ask again from the position before a commit that is not compared with all of them.
+    private mutating func sendBackAll(to before: Cursor) -> [FeedDelivery<Waiter>] {
+        groups.numbers.compactMap { group in
+            guard let present = groups[group], present.target == nil else { return nil }
+            groups[group]?.wanted = []
+            groups[group]?.noMatchAfter = head.revision
+            return present.members.isEmpty ? nil : sendBack(takeMembers(of: group), present.subscription, to: before)
         }
     }
 

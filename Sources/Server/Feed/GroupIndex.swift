@@ -1,30 +1,29 @@
-package import FreshetWire
+internal import FreshetTrust
+internal import FreshetWire
 
 /// Finds the groups whose filter a change matches without looking at the others: by collection, then by the prefixes of its id.
-package struct GroupIndex: Sendable {
+struct GroupIndex: Sendable {
     /// The groups that name one collection, or none, by their prefixes.
     private var collections: [String: PrefixIndex] = [:]
     /// The groups that name no collection, as the collection of a name that no collection can have.
     private static let any = ""
 
-    package init() {}
+    var isEmpty: Bool { collections.isEmpty }
 
-    package var isEmpty: Bool { collections.isEmpty }
-
-    package mutating func insert(_ group: Int32, _ filter: ChangeFilter) {
-        for name in Self.names(filter) { collections[name, default: PrefixIndex()].insert(group, filter.prefix) }
+    mutating func insert(_ group: Int32, _ subscription: Subscription) {
+        for (name, prefix) in Self.places(of: subscription) { collections[name, default: PrefixIndex()].insert(group, prefix) }
     }
 
-    package mutating func remove(_ group: Int32, _ filter: ChangeFilter) {
-        for name in Self.names(filter) {
-            collections[name]?.remove(group, filter.prefix)
+    mutating func remove(_ group: Int32, _ subscription: Subscription) {
+        for (name, prefix) in Self.places(of: subscription) {
+            collections[name]?.remove(group, prefix)
             if collections[name]?.isEmpty == true { collections[name] = nil }
         }
     }
 
     /// The groups that the scope reaches, in no particular order; those with several collections maybe more than once.
-    /// For a key O(groups found + log of the prefixes + length of the id), for a collection O(its groups).
-    package func groups(matching scope: InvalidationScope) -> [Int32] {
+    /// For a key O(groups found + log of the prefixes), for a collection O(its groups).
+    func groups(matching scope: InvalidationScope) -> [Int32] {
         var found: [Int32] = []
         switch scope {
         case .key(let key):
@@ -43,5 +42,17 @@ package struct GroupIndex: Sendable {
         return found
     }
 
-    private static func names(_ filter: ChangeFilter) -> [String] { filter.collections.isEmpty ? [any] : filter.collections }
+    /// The collections and prefixes by which a group is found. A part with few ranges has a place for each: its filter
+    /// covers the records between them too, such as the carts of all users beside a common collection, and each of a
+    /// user's changes would find the groups of all others.
+    private static func places(of subscription: Subscription) -> [(String, prefix: String.UTF8View)] {
+        if let ranges = subscription.part?.ranges.ranges, ranges.count <= mostRanges {
+            return ranges.map { ($0.place.collection, $0.place.text) }
+        }
+        let filter = subscription.filter
+        return (filter.collections.isEmpty ? [any] : filter.collections).map { ($0, filter.prefix.utf8) }
+    }
+
+    /// The most ranges of a part that are places of the index.
+    private static let mostRanges = 16
 }

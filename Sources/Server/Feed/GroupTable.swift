@@ -114,7 +114,7 @@ struct GroupTable: Sendable {
         groups[Int(group)] = Group(subscription: subscription, target: target, noMatchAfter: noMatchAfter)
         if target == nil {
             bySubscription[subscription] = group
-            index.insert(group, subscription.filter)
+            index.insert(group, subscription)
         } else {
             ahead.append(group)
         }
@@ -136,7 +136,7 @@ struct GroupTable: Sendable {
         if gone.emptySince != nil { emptyCount -= 1 }
         if gone.target == nil {
             bySubscription[gone.subscription] = nil
-            index.remove(group, gone.subscription.filter)
+            index.remove(group, gone.subscription)
         } else {
             ahead.removeAll { $0 == group }
         }

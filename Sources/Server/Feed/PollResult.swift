@@ -22,7 +22,8 @@ package struct FeedPage: Hashable, Sendable {
 package enum PollResult: Hashable, Sendable {
     /// There are changes after the reader's position.
     case page(FeedPage)
-    /// There is no change; the reader continues from this position.
+    /// There is no change up to this position; the reader continues from it. A commit that has done enough for others leaves
+    /// the reader where it was.
     case idle(Cursor)
     /// The reader's position is no longer valid: `410`, with the feed's position.
     case gone(Problem, Cursor)
@@ -50,8 +51,8 @@ package enum FeedDelivery<Waiter: Sendable>: Sendable {
     case push([Waiter], FeedPage)
     /// Nothing happened for a while on these streams, which are all at this position.
     case keepAlive([Waiter], Cursor)
-    /// The time of these streams has come, or was further away than a feed counts: each has left the feed, and continues from
-    /// this position unless its session has ended.
+    /// The time of these streams has come, or was further away than a feed counts, or a commit has done enough for others: each
+    /// has left the feed, and continues from this position unless its session has ended.
     case resume([Waiter], Cursor)
     /// These streams end; their clients learn the reason when they reconnect.
     case close([Waiter])

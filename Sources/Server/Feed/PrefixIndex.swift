@@ -2,7 +2,7 @@
 ///
 /// The prefixes are sorted by their bytes, and each knows the longest other one that it begins with, its parent. The
 /// prefixes of an id are then the greatest prefix that is not after the id, and its ancestors, as far as they are not
-/// longer than what it has in common with the id: whatever lies between a text and a longer one that begins with it
+/// longer than the part that it has in common with the id: each text between a text and a longer one that begins with it
 /// begins with it too. A search by hash for each length in use would let readers of 512 lengths slow down all writes.
 struct PrefixIndex: Sendable {
     private struct Node: Sendable {
@@ -22,9 +22,9 @@ struct PrefixIndex: Sendable {
     var isEmpty: Bool { whole.isEmpty && order.isEmpty }
 
     /// O(prefixes) for a prefix that is not in use yet, else O(log of the prefixes).
-    mutating func insert(_ group: Int32, _ prefix: String) {
+    mutating func insert(_ group: Int32, _ prefix: String.UTF8View) {
         guard !prefix.isEmpty else { return whole.append(group) }
-        let prefix = Array(prefix.utf8)
+        let prefix = Array(prefix)
         let place = count(before: prefix)
         if place < order.count, nodes[order[place]].prefix == prefix { return nodes[order[place]].groups.append(group) }
         let node = Node(prefix: prefix, parent: nearestPrefix(of: prefix, at: place), groups: [group])
@@ -37,13 +37,13 @@ struct PrefixIndex: Sendable {
     }
 
     /// O(prefixes + groups of the prefix).
-    mutating func remove(_ group: Int32, _ prefix: String) {
-        guard !prefix.isEmpty else { return whole.removeAll { $0 == group } }
-        let prefix = Array(prefix.utf8)
+    mutating func remove(_ group: Int32, _ prefix: String.UTF8View) {
+        guard !prefix.isEmpty else { return Self.remove(group, from: &whole) }
+        let prefix = Array(prefix)
         let place = count(before: prefix)
         guard place < order.count, nodes[order[place]].prefix == prefix else { return }
         let number = order[place]
-        nodes[number].groups.removeAll { $0 == group }
+        Self.remove(group, from: &nodes[number].groups)
         guard nodes[number].groups.isEmpty else { return }
         order.remove(at: place)
         for child in order[place...].prefix(while: { nodes[$0].prefix.starts(with: prefix) }) where nodes[child].parent == number {
@@ -52,7 +52,8 @@ struct PrefixIndex: Sendable {
         free.append(number)
     }
 
-    /// Adds the groups whose prefix the text begins with. O(log of the prefixes + length of the text + groups found).
+    /// Adds the groups whose prefix the text begins with. O(log of the prefixes + prefixes within one of them + groups
+    /// found).
     func find(prefixesOf text: String, into found: inout [Int32]) {
         found += whole
         guard !order.isEmpty else { return }
@@ -85,6 +86,13 @@ struct PrefixIndex: Sendable {
         let common = Self.commonLength(nodes[order[place - 1]].prefix, text)
         while let number = node, nodes[number].prefix.count > common { node = nodes[number].parent }
         return node
+    }
+
+    /// Groups have no order, so the last one takes the place of the removed one.
+    private static func remove(_ group: Int32, from groups: inout [Int32]) {
+        guard let place = groups.firstIndex(of: group) else { return }
+        groups.swapAt(place, groups.count - 1)
+        groups.removeLast()
     }
 
     private static func commonLength(_ first: [UInt8], _ second: [UInt8]) -> Int {

@@ -23,7 +23,7 @@ struct RecentPages: Sendable {
     /// The most delivered pages that are kept.
     static let capacity = 8
     /// The largest page that is kept, in bytes.
-    private static let largest = 256 << 10
+    static let largest = 256 << 10
 
     private var delivered: [Delivered] = []
     /// The page that was made last for a reader behind the head.

@@ -106,7 +106,7 @@ package protocol NamespaceTransaction: AnyObject {
     func owner(of client: ClientIdentifier) throws -> ClientOwner?
 
     /// Reads the kept outcomes of these numbers, in order: of decided writes, and of numbers that were left out.
-    /// O(outcomes from the first number on, up to the last; the outcomes that are kept in memory).
+    /// O(outcomes of the rows that have them); in a store in memory O(outcomes that are kept).
     func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> OutcomeRead
 
     /// Keeps the outcomes of writes that were decided now, in order and without a gap after the device's last number;

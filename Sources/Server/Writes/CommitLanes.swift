@@ -98,9 +98,13 @@ package struct CommitLanes<Element> {
         return 0
     }
 
-    /// Puts back the last elements of the lane's group; see ``CommitQueue/putBack(_:touched:)``.
-    package mutating func putBack(_ rest: [(element: Element, load: WriteLoad)], touched: Int, lane: Int) {
-        if exclusiveLane == lane { exclusive.putBack(rest, touched: touched) } else { lanes[lane].queue.putBack(rest, touched: touched) }
+    /// Puts back the last elements of the lane's group; see ``CommitQueue/putBack(_:isFirstBegun:touched:)``.
+    package mutating func putBack(_ rest: [(element: Element, load: WriteLoad)], isFirstBegun: Bool, touched: Int, lane: Int) {
+        if exclusiveLane == lane {
+            exclusive.putBack(rest, isFirstBegun: isFirstBegun, touched: touched)
+        } else {
+            lanes[lane].queue.putBack(rest, isFirstBegun: isFirstBegun, touched: touched)
+        }
     }
 
     /// The next turn of an active lane. By now its previous group is on disk, or has failed, and its owners know.

@@ -1,9 +1,10 @@
 /// The submissions that wait for the disk, and whether another may join them. A pure value: its events carry the time,
 /// in nanoseconds that never go back.
 ///
-/// Elements wait in two lanes, each in the order of their submission: short ones, and those that are large or that a
-/// transaction has left over. The lanes take turns, so a short write waits for one long transaction and is not part of
-/// it.
+/// Elements wait in two lanes, each in the order of their submission: short ones, and those that are large or turned out
+/// to be. The lanes take turns, so a short write waits for one long transaction and is not part of it. If a transaction
+/// did enough before the end of its group, some element had edits of large values: what it has left of that one, and
+/// the edits behind it, are long. The other elements keep their places, or else one client's edits would hold them up.
 package struct CommitQueue<Element> {
     /// The bounds of the queue, and of one group.
     package struct Limits: Hashable, Sendable {
@@ -27,7 +28,7 @@ package struct CommitQueue<Element> {
     private let limits: Limits
     private typealias Waiting = (element: Element, load: WriteLoad)
     private var short: [Waiting] = []
-    /// Large elements, and those for which an earlier transaction had no time or room.
+    /// Large elements, and those with edits for which an earlier transaction had no time or room.
     private var long: [Waiting] = []
     /// Whether the latest group came from the long lane. Initially true, so that the short lane begins.
     private var wasLong = true
@@ -66,12 +67,22 @@ package struct CommitQueue<Element> {
     /// Puts back the last elements of the previous group, in their order, for which the transaction had no time or
     /// room.
     ///
-    /// - Parameter touched: how many bytes of values the transaction has touched; see ``WriteApplier/touched``.
-    package mutating func putBack(_ rest: [(element: Element, load: WriteLoad)], touched: Int) {
+    /// - Parameters:
+    ///   - isFirstBegun: whether the first is what the transaction has left of an element. It comes after the others, so
+    ///     that they wait for one part of it.
+    ///   - touched: how many bytes of values the transaction has touched; see ``WriteApplier/touched``.
+    package mutating func putBack(_ rest: [(element: Element, load: WriteLoad)], isFirstBegun: Bool, touched: Int) {
         let left = rest.reduce(WriteLoad()) { $0 + $1.load }
         load += left
         pace.correct(leftOver: left, touched: touched)
-        long.insert(contentsOf: rest, at: wasLong ? 0 : long.count)
+        let untouched = rest.dropFirst(isFirstBegun ? 1 : 0)
+        if wasLong {
+            long.insert(contentsOf: untouched, at: 0)
+        } else {
+            long += untouched.filter { $0.load.edits > 0 }
+            short.insert(contentsOf: untouched.filter { $0.load.edits == 0 }, at: 0)
+        }
+        if isFirstBegun { long += rest.prefix(1) }
     }
 
     /// The previous group is on disk, or has failed.

@@ -133,7 +133,8 @@ package final class Committer: Sendable {
                 if let changes = commit.access { access?.take(changes) }
                 commit.complete()
                 guard !commit.rest.isEmpty || commit.touched > 0 else { continue }
-                state.withLock { $0.lanes.putBack(commit.rest.map { ($0, $0.load) }, touched: commit.touched, lane: lane) }
+                let rest = commit.rest.map { ($0, $0.load) }
+                state.withLock { $0.lanes.putBack(rest, isFirstBegun: commit.isFirstBegun, touched: commit.touched, lane: lane) }
             } catch {
                 onFailure(error)
             }

@@ -15,6 +15,8 @@ package struct GroupCommit: Sendable {
     /// The submissions for a later transaction, since this one had done enough: the rest of the last that it has performed,
     /// and those that it has not.
     package let rest: [Submission]
+    /// Whether the first of ``rest`` is what the transaction has left of a submission.
+    package let isFirstBegun: Bool
     /// See ``WriteApplier/touched``; at most `room`.
     package let touched: Int
 
@@ -45,11 +47,12 @@ package struct GroupCommit: Sendable {
                 transaction in
                 try access?.follow(transaction)
                 var context = Submission.Context(
-                    transaction: transaction, time: time, editLimit: editLimit, quotas: quotas, room: room, portion: portion,
-                    deadline: deadline)
+                    transaction: transaction, time: time, editLimit: editLimit, quotas: quotas, room: room, wholeRoom: room,
+                    portion: portion, deadline: deadline)
                 var completions: [Submission.Completion] = []
                 completions.reserveCapacity(submissions.count)
                 var (rest, refused): ([Submission], [Submission]) = ([], [])
+                var isFirstBegun = false
                 let held = transaction.heldElsewhere
                 performing: for (index, submission) in submissions.enumerated() {
                     if !held.isEmpty, submission.uses(anyOf: held) {
@@ -61,13 +64,15 @@ package struct GroupCommit: Sendable {
                         completions.append(completion)
                         guard context.room == 0 || deadline.hasPassed else { continue }
                         rest = Array(submissions[(index + 1)...])
-                    case .part(let left): rest = [left] + submissions[(index + 1)...]
+                    case .part(let left):
+                        rest = [left] + submissions[(index + 1)...]
+                        isFirstBegun = true
                     }
                     break performing
                 }
                 return GroupCommit(
                     commits: context.log.commits, access: try context.access.changes(after: transaction.accessVersion()),
-                    completions: completions, refused: refused, rest: rest, touched: room - context.room)
+                    completions: completions, refused: refused, rest: rest, isFirstBegun: isFirstBegun, touched: room - context.room)
             }
         } catch {
             let failure = error as? StoreError ?? .failed(path: "", reason: String(describing: error))

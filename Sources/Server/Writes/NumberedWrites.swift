@@ -165,7 +165,9 @@ extension NumberedWrites {
                 for (place, write) in items.writes.enumerated() {
                     switch decisions[place] {
                     case .apply:
-                        if applier.isTooMuch, !fresh.isEmpty { throw Rejection(number: write.number, problem: Self.tooMuch(applier.room)) }
+                        if applier.isTooMuch, !fresh.isEmpty {
+                            throw Rejection(number: write.number, problem: Self.tooMuch(applier.wholeRoom))
+                        }
                         let decided = try decided(items, place, &origins, &applier)
                         if case .rejected(let problem) = decided.outcome.verdict { throw Rejection(number: write.number, problem: problem) }
                         fresh.append(decided)
@@ -250,7 +252,8 @@ extension NumberedWrites {
     private static func tooMuch(_ room: Int) -> Problem {
         Problem(
             .tooLarge,
-            "The writes of one atomic batch may edit \(room) bytes of values, or free twice as many. Send fewer, or without 'atomic'.")
+            "The writes of one atomic batch may edit \(room) bytes of values, or free twice as many, and each name in an 'origin' counts "
+                + "as 64 KiB. Send fewer, or without 'atomic'.")
     }
 
     /// A rejection with the record as the whole request leaves it, without its value, so that the answer shows one

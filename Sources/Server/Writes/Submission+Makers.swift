@@ -23,7 +23,7 @@ extension Submission {
         then completion: @escaping @Sendable (Committed<SingleReceipt>) -> Void
     ) -> Submission {
         Submission(
-            WriteLoad(writes: 1, bytes: write.operation.byteCount),
+            WriteLoad(of: CollectionOfOne(write.operation)),
             .single(SubmittedWrite(write, namespace, by: access, then: completion)))
     }
 

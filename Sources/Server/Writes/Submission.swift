@@ -15,6 +15,8 @@ package struct Submission: Sendable {
         var quotas = Quotas.Space()
         /// How much the transaction may still touch; see ``WriteApplier/touched``.
         var room = Int.max
+        /// The room of a transaction that has done nothing yet.
+        var wholeRoom = Int.max
         /// How many bytes of values a batch stores before it goes on in the next transaction.
         var portion = Int.max
         var deadline = TransactionDeadline.none
@@ -162,7 +164,8 @@ extension Submission.Context {
         if let problem = access?.problem(in: namespace.state) { return Committed(.failure(problem), nil) }
         let base = namespace.state.cursor
         var applier = WriteApplier(
-            namespace: namespace, modified: time, editLimit: editLimit, room: room, portion: portion, deadline: deadline)
+            namespace: namespace, modified: time, editLimit: editLimit, room: room, wholeRoom: wholeRoom, portion: portion,
+            deadline: deadline)
         defer { room -= min(applier.touched, room) }
         let result: Result<Value, Problem>
         // Far from its quotas, a namespace has no cost.

@@ -29,9 +29,8 @@ struct SubmittedBatch: Sendable {
 
     var submission: Submission {
         let batch = items.writes
-        let load = WriteLoad(writes: batch.count, bytes: batch.indices.reduce(0) { $0 + batch[$1].operation.byteCount })
         return Submission(
-            load,
+            WriteLoad(of: batch.lazy.map(\.operation)),
             .other(.batch(batch, by: writes.client, in: namespace)) { context in
                 try perform(&context)
             } refuse: { problem in

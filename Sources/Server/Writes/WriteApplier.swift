@@ -14,8 +14,11 @@ struct WriteApplier {
     let modified: Timestamp
     /// The most bytes of a value that is patched or incremented, before and after.
     let editLimit: Int
-    /// How much one transaction may touch. The write that exceeds it is the last.
-    let room: Int
+    /// How much the transaction may still touch. The write that exceeds it is the last.
+    private let room: Int
+    /// How much an atomic batch may touch: as much as a transaction without others. What others have touched before must not
+    /// decide about it.
+    let wholeRoom: Int
     /// How many bytes of values a batch stores before it goes on in the next transaction.
     private let portion: Int
     private let deadline: TransactionDeadline
@@ -37,13 +40,14 @@ struct WriteApplier {
     private var edited: (key: RecordKey, revision: Revision, document: JSONDocument)?
 
     init(
-        namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int, room: Int = .max, portion: Int = .max,
-        deadline: TransactionDeadline = .none
+        namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int, room: Int = .max, wholeRoom: Int = .max,
+        portion: Int = .max, deadline: TransactionDeadline = .none
     ) {
         self.namespace = namespace
         self.modified = modified
         self.editLimit = editLimit
         self.room = room
+        self.wholeRoom = wholeRoom
         self.portion = portion
         self.deadline = deadline
     }
@@ -115,7 +119,7 @@ struct WriteApplier {
     var isFull: Bool { touched >= room || stored >= portion || max(touched, stored) >= Self.shortWork && deadline.hasPassed }
 
     /// Whether an atomic batch is too much for any transaction. The time must not decide about that.
-    var isTooMuch: Bool { touched >= room }
+    var isTooMuch: Bool { touched >= wholeRoom }
 
     /// Counts bytes that were read and decoded besides the records: those of kept outcomes.
     mutating func count(read bytes: Int) { touched += bytes }

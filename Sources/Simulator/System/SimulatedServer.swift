@@ -34,7 +34,10 @@ final class SharedState {
         self.namespace = namespace
         store = MemoryRecordStore(seed: seed)
         var limits = FeedLimits()
-        if isSmall { (limits.changes, limits.inlineBytes, limits.pageBytes, limits.commitBytes) = (3, 120, 400, 400) }
+        if isSmall {
+            (limits.changes, limits.inlineBytes, limits.pageBytes) = (3, 120, 400)
+            (limits.commitBytes, limits.commitMatches) = (400, 6)
+        }
         self.limits = limits
         readBounds = isSmall ? ReadBounds(bytes: 40) : .page
         rejectionBounds = isSmall ? ReadBounds(bytes: 30, valueBytes: 20, coversAll: true) : RejectionRecords.bounds

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetServer
 
-/// A subscription can differ from others in its limit alone, so each of many readers can demand a page of its own.
+/// A subscription can differ from others in its limit alone, so each of many readers can demand another page.
 @Suite("The pages that one commit makes") struct CommitPageTests {
     private typealias Support = FeedSupport
 
@@ -21,7 +21,7 @@ import Testing
         return feed.ask(.after(Support.cursor(revision)), subscription, waiter: waiter, deadline: 25_000, now: 0)
     }
 
-    @Test("end at a size; the other readers are sent back to their position, and get pages of their own")
+    @Test("end at a size; the other readers are sent back to their position, and get their pages one by one")
     func endAtASize() throws {
         // Given three polls and a stream with different limits
         var feed = Self.feed()
@@ -56,6 +56,43 @@ import Testing
         // Then
         #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1], [2]])
         #expect(deliveries[2...] == [.response([3], .idle(Support.cursor(2))), .response([4], .idle(Support.cursor(2)))])
+    }
+
+    @Test("go to the groups of most readers first")
+    func goToLargeGroupsFirst() throws {
+        // Given three readers with a limit each, and then two that share one
+        var feed = Self.feed()
+        for waiter in 1...3 { #expect(try Self.ask(&feed, after: 1, waiter).waiterID != nil) }
+        for waiter in 4...5 {
+            #expect(feed.ask(.after(Support.cursor(1)), Subscription(), waiter: waiter, deadline: 25_000, now: 0).waiterID != nil)
+        }
+        // When a commit makes one page
+        let change = try Support.put(2, "a/1", "\"\(String(repeating: "x", count: 1_000))\"")
+        let deliveries = feed.commit([change], at: Support.cursor(2))
+        // Then it is for the two
+        #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[4, 5]])
+        #expect(deliveries.count == 4)
+    }
+
+    @Test("are found for a number of groups; beyond, all readers ask again")
+    func groupsAreFoundUpToANumber() throws {
+        // Given five groups, one of other records, and a commit that is compared with eight
+        var limits = FeedLimits()
+        limits.commitMatches = 8
+        var feed = ChangeFeed<Int>(position: Support.cursor(1), limits: limits)
+        for waiter in 1...4 { #expect(try Self.ask(&feed, after: 1, waiter).waiterID != nil) }
+        let other = try Support.subscription(["b"])
+        #expect(feed.ask(.after(Support.cursor(1)), other, waiter: 5, deadline: 25_000, now: 0).waiterID != nil)
+        // When two changes find four groups each, and then three do
+        let few = feed.commit(try (2...3).map { try Support.put($0, "a/\($0)") }, at: Support.cursor(3))
+        #expect(few.compactMap(\.pages).count == 4 && few.count == 4)
+        for waiter in 1...4 { #expect(try Self.ask(&feed, after: 3, waiter).waiterID != nil) }
+        let changes = try (4...6).map { try Support.put($0, "a/\($0)") }
+        let many = feed.commit(changes, at: Support.cursor(6))
+        // Then all readers are sent back to before it, and each finds what it wants
+        #expect(many.count == 5 && many.allSatisfy { if case .response(_, .idle(Support.cursor(3))) = $0 { true } else { false } })
+        for waiter in 1...4 { #expect(try Self.ask(&feed, after: 3, waiter).page?.changes == Array(changes.prefix(waiter + 1))) }
+        #expect(feed.ask(.after(Support.cursor(3)), other, waiter: 5, deadline: 25_000, now: 0).waiterID != nil)
     }
 
     @Test("are not made for more readers that may come back than are kept")

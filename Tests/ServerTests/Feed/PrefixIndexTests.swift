@@ -21,11 +21,11 @@ import Testing
             // When groups come and go
             if groups.count > 40 || !groups.isEmpty && Bool.random(using: &random) {
                 let gone = groups.remove(at: Int.random(in: 0..<groups.count, using: &random))
-                index.remove(gone.group, gone.prefix)
+                index.remove(gone.group, gone.prefix.utf8)
             } else {
                 let prefix = Self.text(&random)
                 groups.append((number, prefix))
-                index.insert(number, prefix)
+                index.insert(number, prefix.utf8)
             }
             // Then
             let text = Self.text(&random)

@@ -162,7 +162,7 @@ import Testing
         #expect(lanes.next(0, now: 0).group == [1, 2])
         _ = lanes.append(3, one, at: .lane(1))
         // When a transaction has left the second one over
-        lanes.putBack([(2, one)], touched: 0, lane: 0)
+        lanes.putBack([(2, one)], isFirstBegun: false, touched: 0, lane: 0)
         // Then it is alone again, after the lane that waited
         let turn = lanes.next(0, now: 0)
         #expect(turn.group.isEmpty && turn.starts == [1])

@@ -36,21 +36,56 @@ import Testing
     @Test func whatIsLeftOverAndWhatComesMeanwhileTakeTurns() {
         // Given a group of which a transaction performed one element only
         var queue = CommitQueue<Int>()
-        let load = WriteLoad(writes: 1)
+        let load = WriteLoad(writes: 1, edits: 1)
         for number in 1...4 { queue.append(number, load) }
         #expect(queue.nextGroup(now: 0) == [1, 2, 3, 4])
         for number in 5...6 { queue.append(number, load) }
-        queue.putBack([2, 3, 4].map { ($0, load) }, touched: 0)
+        queue.putBack([2, 3, 4].map { ($0, load) }, isFirstBegun: false, touched: 0)
         #expect(queue.count == 5)
         // When each transaction takes one more
         #expect(queue.nextGroup(now: 0) == [2, 3, 4])
-        queue.putBack([3, 4].map { ($0, load) }, touched: 0)
+        queue.putBack([3, 4].map { ($0, load) }, isFirstBegun: false, touched: 0)
         let second = queue.nextGroup(now: 0)
-        queue.putBack([(6, load)], touched: 0)
+        queue.putBack([(6, load)], isFirstBegun: false, touched: 0)
         // Then newer elements get their turn in between, and their rest comes after the earlier rest
         #expect(second == [5, 6])
         #expect(queue.nextGroup(now: 0) == [3, 4, 6])
         #expect(queue.nextGroup(now: 0).isEmpty && queue.count == 0)
+    }
+
+    @Test("a write behind a heavy batch waits for one part of it, and so does an edit")
+    func writesBehindAHeavyBatch() {
+        // Given a batch of edits, with a put, an edit and another put behind it
+        var queue = CommitQueue<String>()
+        let (batch, put, edit) = (WriteLoad(writes: 1_000, edits: 1_000), WriteLoad(writes: 1), WriteLoad(writes: 1, edits: 1))
+        for (element, load) in [("batch", batch), ("put", put), ("edit", edit), ("other put", put)] { queue.append(element, load) }
+        #expect(queue.nextGroup(now: 0).count == 4)
+        // When a transaction does a part of the batch, and another put comes
+        queue.append("late put", put)
+        queue.putBack([("batch", batch), ("put", put), ("edit", edit), ("other put", put)], isFirstBegun: true, touched: 8 << 20)
+        // Then a transaction goes on with edits, where the rest of the batch is last
+        #expect(queue.nextGroup(now: 0) == ["edit", "batch"])
+        queue.putBack([("batch", batch)], isFirstBegun: true, touched: 8 << 20)
+        // And the next one does the puts, in their order
+        #expect(queue.nextGroup(now: 0) == ["put", "other put", "late put"])
+        #expect(queue.nextGroup(now: 0) == ["batch"])
+    }
+
+    @Test("heavy batches take turns")
+    func heavyBatchesTakeTurns() {
+        // Given two batches of which a transaction does a part
+        var queue = CommitQueue<String>()
+        let load = WriteLoad(writes: 3_000, edits: 3_000)
+        for element in ["a", "b"] { queue.append(element, load) }
+        var order: [[String]] = []
+        for _ in 0..<4 {
+            // When each is left over
+            let group = queue.nextGroup(now: 0)
+            order.append(group)
+            queue.putBack([(group[0], load)], isFirstBegun: true, touched: 8 << 20)
+        }
+        // Then
+        #expect(order == [["a"], ["a"], ["b"], ["a"]])
     }
 
     @Test("a short write waits for one large one and does not share its transaction")
@@ -129,7 +164,7 @@ import Testing
         var queue = CommitQueue<Int>()
         for element in 0..<100 { queue.append(element, WriteLoad(writes: 1)) }
         let group = queue.nextGroup(now: 0)
-        queue.putBack(group[10...].map { ($0, WriteLoad(writes: 1)) }, touched: 0)
+        queue.putBack(group[10...].map { ($0, WriteLoad(writes: 1)) }, isFirstBegun: false, touched: 0)
         #expect(queue.nextGroup(now: 100 * Self.millisecond).count == 90)
         // When more wait than the next group can take
         queue.append(100, WriteLoad(writes: 4_096))
@@ -142,7 +177,7 @@ import Testing
         var queue = CommitQueue<Int>()
         for element in 0..<2 { queue.append(element, WriteLoad(writes: 1)) }
         _ = queue.nextGroup(now: 0)
-        queue.putBack([(1, WriteLoad(writes: 1))], touched: 8 << 20)
+        queue.putBack([(1, WriteLoad(writes: 1))], isFirstBegun: false, touched: 8 << 20)
         _ = queue.nextGroup(now: 100 * Self.millisecond)
         // When 10,000 writes wait
         queue.append(2, WriteLoad(writes: 10_000))

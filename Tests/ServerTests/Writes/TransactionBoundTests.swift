@@ -222,6 +222,29 @@ import Testing
         #expect(try fixture.value("a/1") == "1" && fixture.value("a/2") == nil)
     }
 
+    @Test("an atomic batch is not judged by what others have touched in its transaction", arguments: StoreKind.allCases)
+    func anAtomicBatchHasTheWholeRoom(_ kind: StoreKind) throws {
+        // Given two increments of others, which use up the room, and an atomic batch that touches as much
+        let fixture = try StoreFixture(kind)
+        try fixture.put("a/1", #"{"abcd":100}"#)
+        let increment = try Write(1, "a/1", .increment("/abcd"))
+        let others = CompletionRecorder<SingleReceipt>()
+        let atomic = CompletionRecorder<[WriteOutcome]>()
+        let batch = WriteBatch(
+            client: try ClientIdentifier("phone"), atomic: true, writes: try (1...2).map { try Write($0, "a/1", .increment("/abcd")) })
+        let submissions = [
+            Submission.single(SingleWrite(key: increment.key, operation: increment.operation), in: fixture.namespace, then: others.record),
+            Submission.batch(batch, in: fixture.namespace, then: atomic.record),
+        ]
+        // When one transaction takes both, of which a third edit would find no room
+        let group = try GroupCommit.commit(
+            submissions, to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100, room: 40)
+        group.complete()
+        // Then the batch is done as if it were alone
+        #expect(group.rest.isEmpty)
+        #expect(try atomic.once().result.get().map(\.brief) == ["1 applied 3", "2 applied 4"])
+    }
+
     @Test("a write of a thousand is found without the others", arguments: StoreKind.allCases)
     func aRepeatDecodesFewOutcomes(_ kind: StoreKind) throws {
         // Given a device with many rejected writes

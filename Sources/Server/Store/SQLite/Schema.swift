@@ -68,7 +68,7 @@ enum Schema {
     /// - `invalidation`: apart from the records, whose revisions it must not change. `kind` 0: everything; 1:
     ///   `collection`, with `name` as the prefix; 2: one key, with `name` as its id. One row a scope, so that it does
     ///   not grow with the calls.
-    /// - `client`, `outcome`: a row of outcomes holds those of one batch, `last` being the number of its last.
+    /// - `client`, `outcome`: a row of outcomes holds up to 32 of one batch, `last` being the number of its last.
     private static let first = """
         CREATE TABLE store(seed INTEGER NOT NULL, touched INTEGER NOT NULL);
         CREATE TABLE generation(bucket INTEGER PRIMARY KEY, value INTEGER NOT NULL);
