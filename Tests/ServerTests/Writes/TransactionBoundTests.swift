@@ -222,7 +222,7 @@ import Testing
         #expect(try fixture.value("a/1") == "1" && fixture.value("a/2") == nil)
     }
 
-    @Test("an atomic batch is not judged by what others have touched in its transaction", arguments: StoreKind.allCases)
+    @Test("an atomic batch is not judged by the work of others in its transaction", arguments: StoreKind.allCases)
     func anAtomicBatchHasTheWholeRoom(_ kind: StoreKind) throws {
         // Given two increments of others, which use up the room, and an atomic batch that touches as much
         let fixture = try StoreFixture(kind)
