@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import FreshetSocketHTTP
@@ -148,6 +149,80 @@ struct ResponseStreamTests {
         #expect(status == 200)
     }
 
+    @Test("A piece far above the limit reaches a peer that reads, and the stream goes on", arguments: [false, true], [false, true])
+    func largePiece(isBroadcast: Bool, isEncrypted: Bool) async throws {
+        // Given a stream
+        let limits = Limits(writeTimeout: .seconds(120), queuedBytes: 64 << 10)
+        let server = try TestServer(limits: limits, layers: isEncrypted ? PlainLayers() : nil)
+        let (client, exchange) = try await ResponseStreamTests.open(server, "GET /park HTTP/1.1\r\nHost: x\r\n\r\n")
+        let stream = exchange.stream(status: .ok)
+        _ = try await client.run { try $0.head() }
+
+        // When a piece of many times the limit is written, and another once it is sent
+        for piece in [[UInt8](repeating: 97, count: 8 << 20), Array("more".utf8)] {
+            if isBroadcast { ResponseStream.broadcast(to: [stream], piece) } else { #expect(stream.write(piece)) }
+
+            // Then each arrives whole
+            let isWhole = try await client.run { try $0.chunk() == piece }
+            #expect(isWhole)
+            let drained = Signal()
+            stream.onWritable(below: 0) { drained.happen() }
+            await drained.wait()
+        }
+        #expect(stream.unsentBytes == 0)
+        #expect(server.server.statistics().slowReadersDropped == 0)
+        stream.finish()
+    }
+
+    @Test("A peer that does not read is dropped at the piece after the one that exceeds the limit")
+    func nextPiece() async throws {
+        // Given a client that reads nothing
+        let server = try TestServer(limits: Limits(writeTimeout: .seconds(120), queuedBytes: 64 << 10))
+        let slow = Client(try RawClient(port: server.port, receiveBuffer: 4096))
+        try await slow.run { $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n") }
+        let exchange = await server.parked.take(1)[0]
+        let stream = exchange.stream(status: .ok)
+        let dropped = Signal()
+        stream.onCancel { dropped.happen() }
+
+        // When a piece is written that neither it nor the kernel can hold, Then it is not dropped for that
+        #expect(stream.write([UInt8](repeating: 97, count: 16 << 20)))
+        let handled = Signal()
+        exchange.handle.connection.loop.post(.perform { _ in handled.happen() })
+        await handled.wait()
+        #expect(!dropped.hasHappened)
+        #expect(server.server.statistics().slowReadersDropped == 0)
+
+        // When the next piece is written, Then it is
+        #expect(!stream.write(Array("more".utf8)))
+        await dropped.wait()
+        #expect(server.server.statistics().slowReadersDropped == 1)
+    }
+
+    @Test("A piece counts as unsent while it is being sent")
+    func unsentWhileSending() async throws {
+        // Given a stream whose unsent bytes are noted whenever the loop sends some
+        let (watched, seen) = (Watched(), Held<Int>())
+        let layers = PlainLayers { if let unsent = watched.stream.withLock({ $0?.unsentBytes }) { seen.add(unsent) } }
+        let server = try TestServer(layers: layers)
+        let (client, exchange) = try await ResponseStreamTests.open(server, "GET /park HTTP/1.1\r\nHost: x\r\n\r\n")
+        let stream = exchange.stream(status: .ok)
+        _ = try await client.run { try $0.head() }
+        watched.stream.withLock { $0 = stream }
+
+        // When a piece is written
+        let piece = [UInt8](repeating: 97, count: 100_000)
+        #expect(stream.write(piece))
+        let isWhole = try await client.run { try $0.chunk() == piece }
+        watched.stream.withLock { $0 = nil }
+
+        // Then all of it counted while its first bytes were sent
+        #expect(isWhole)
+        let first = try #require(seen.takeAll().first)
+        #expect(first >= piece.count)
+        stream.finish()
+    }
+
     /// A stream whose client reads nothing, with far more unsent bytes than the kernel accepts later: its send buffer may
     /// still grow to some megabytes.
     private static func stuck(_ server: TestServer) async throws -> (Client, ResponseStream) {
@@ -205,6 +280,11 @@ struct ResponseStreamTests {
         await released.wait()
         #expect(!called.hasHappened)
     }
+}
+
+/// The stream that a closure looks at, which is made before the stream.
+private final class Watched: Sendable {
+    let stream = Mutex<ResponseStream?>(nil)
 }
 
 /// Reports its own release.

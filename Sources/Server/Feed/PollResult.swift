@@ -10,11 +10,12 @@ package struct FeedPage: Hashable, Sendable {
     package var upToDate: Bool
 
     /// Whether streams that get this page wait in the feed for the next one. They do if they are up to date and have
-    /// room for more: after a page with a large atomic batch, the next page would make the server drop them.
+    /// room for more. A page of any size is sent, but the server drops a stream that gets the next page while more than
+    /// `Limits.queuedBytes` are unsent, as they are after a page with a large atomic batch.
     package var keepsStreams: Bool { upToDate && body.count <= Self.largestPush }
 
-    /// The largest page after which streams wait at once. They read a larger one before they wait again. Less than a
-    /// connection may leave unread.
+    /// The largest page after which streams wait at once. They read a larger one before they wait again. Less than
+    /// `Limits.queuedBytes`.
     private static let largestPush = 192 << 10
 }
 

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A response whose body is written piece by piece, such as server-sent events. Every member may be called from any thread.
 ///
-/// Chunked on HTTP/1.1, delimited by the end of the connection on HTTP/1.0. A peer that leaves more than
-/// `Limits.queuedBytes` unread is dropped. If all copies are released without `finish()`, the connection is closed, so
-/// that the client does not take the body for complete.
+/// Chunked on HTTP/1.1, delimited by the end of the connection on HTTP/1.0. A piece may have any size; a peer that has left
+/// more than `Limits.queuedBytes` unread when the next one is written is dropped. If all copies are released without
+/// `finish()`, the connection is closed, so that the client does not take the body for complete.
 public struct ResponseStream: Sendable {
     fileprivate let handle: StreamHandle
 
@@ -83,7 +83,8 @@ public struct ResponseStream: Sendable {
         let number: UInt32
         let isChunked: Bool
 
-        /// Counts bytes as unsent before they are handed over; drops the connection if too many already are.
+        /// Counts bytes as unsent before they are handed over; drops the connection if too many already are. The bytes
+        /// themselves do not count for that: a piece above the limit would drop each reader, however fast it reads.
         func reserve(_ count: Int) -> Bool {
             let before = connection.unsent.add(count, ordering: .relaxed).oldValue
             guard before > connection.context.limits.queuedBytes else { return true }

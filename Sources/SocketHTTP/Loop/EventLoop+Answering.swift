@@ -27,14 +27,13 @@ extension EventLoop {
         deliverRefusal(connection)
     }
 
-    /// Writes a piece of a stream.
+    /// Writes a piece of a stream, whatever its size: `Recipient.reserve` has dropped the connection if too much was unsent
+    /// before it.
     func deliver(_ piece: [UInt8], reserved: Int, to connection: Connection, _ number: UInt32) {
-        connection.unsent.subtract(reserved, ordering: .relaxed)
-        guard connection.isOpen else { return }
-        let limit = connection.context.limits.queuedBytes
-        if number == connection.state.turn {
-            transmit(piece, to: connection)
-            if let backlog = connection.backlog, backlog.output.count > limit { dropSlowReader(connection) }
+        if connection.isOpen, number == connection.state.turn {
+            transmit(piece, reserved: reserved, to: connection)
+        } else {
+            connection.unsent.subtract(reserved, ordering: .relaxed)
         }
         notifyIfDrained(connection)
     }

@@ -55,17 +55,25 @@ extension EventLoop {
     }
 
     /// Sends `bytes` from an index on; those that the socket does not accept are queued without a copy.
-    func transmit(_ bytes: [UInt8], from start: Int = 0, to connection: Connection) {
+    ///
+    /// - Parameter reserved: how many bytes count as unsent for these already. They count until the bytes are sent or queued:
+    ///   a writer that found too few unsent bytes meanwhile would continue, and its next piece would drop the connection.
+    func transmit(_ bytes: [UInt8], from start: Int = 0, reserved: Int = 0, to connection: Connection) {
         if isCorked(connection) {
             if bytes.count - start <= EventLoop.smallBody, corkedBytes.count < 4 * EventLoop.smallBody {
+                release(reserved, of: connection)
                 return corkedBytes.append(contentsOf: bytes[start...])
             }
             flushCork(connection)
         }
         guard connection.isOpen else { return }
         let sent = bytes.withUnsafeBytes { sendNow(UnsafeRawBufferPointer(rebasing: $0[start...]), to: connection) }
-        guard let sent, start + sent < bytes.count else { return }
-        enqueue(bytes, from: start + sent, on: connection)
+        guard let sent, start + sent < bytes.count else { return release(reserved, of: connection) }
+        enqueue(bytes, from: start + sent, reserved: reserved, on: connection)
+    }
+
+    private func release(_ reserved: Int, of connection: Connection) {
+        if reserved > 0 { connection.unsent.subtract(reserved, ordering: .relaxed) }
     }
 
     /// Sends borrowed bytes; those that the socket does not accept are copied and queued.
@@ -93,9 +101,9 @@ extension EventLoop {
         }
     }
 
-    private func enqueue(_ bytes: [UInt8], from start: Int, on connection: Connection) {
+    private func enqueue(_ bytes: [UInt8], from start: Int, reserved: Int = 0, on connection: Connection) {
         queuedPieces.add(connection.backlogForKeeping().output.append(bytes, from: start))
-        connection.unsent.add(bytes.count - start, ordering: .relaxed)
+        connection.unsent.add(bytes.count - start - reserved, ordering: .relaxed)
         countOutput(connection)
         guard !isCorked(connection) else { return }
         updateInterest(connection)

@@ -46,7 +46,8 @@ public struct Limits: Sendable {
     public var writeRate: Int
     /// How long a connection that was answered with an error stays half-open, so that the peer can read the answer.
     public var lingerTimeout: Duration
-    /// Bytes of a stream that a peer may leave unread; a peer that leaves more is dropped as too slow.
+    /// Bytes of a stream that may be unsent when its next piece is written; if more are, the peer is dropped as too slow.
+    /// A piece itself may be larger: ``writeRate`` and ``answerMemory`` bound it.
     public var queuedBytes: Int
 
     /// Limits for a server on a trusted network or behind a proxy; the time-outs are kept to within about 0.1 s.

@@ -5,11 +5,11 @@ import Testing
 @testable import FreshetServer
 
 @Suite("Atomic batches on the pages of the feed", .overBothStores) struct AtomicBatchRouteTests {
-    /// Posts an atomic batch of five records, the first of which has the number `first`.
-    private static func post(_ server: TestServer, from first: Int64 = 1, _ value: String = "1") async throws {
+    /// Posts an atomic batch of records, the first of which has the number `first`.
+    private static func post(_ server: TestServer, from first: Int64 = 1, _ value: String = "1", count: Int64 = 5) async throws {
         let batch = WriteBatch(
             client: try ClientIdentifier("till"), atomic: true,
-            writes: try (first..<first + 5).map { try Write($0, "a/\($0)", .put(json: value)) })
+            writes: try (first..<first + count).map { try Write($0, "a/\($0)", .put(json: value)) })
         let reply = try await server.request(
             "POST", "/v1/shop/writes", TestServer.json, String(decoding: batch.json, as: UTF8.self))
         #expect(reply.status == 200)
@@ -99,6 +99,32 @@ import Testing
             #expect(try await some == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]])
             let late = try await server.thread { try read($0, "since=0&limit=2", 3) }
             #expect(late == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11]])
+        }
+    }
+
+    @Test func aStreamGoesOnAfterABatchOfSeveralMegabytes() async throws {
+        try await TestServer.with { server in
+            // Given a stream that waits
+            @Sendable func read(_ connection: RawConnection) throws -> [[Int64]] {
+                try connection.sendRequest("GET", "/v1/shop/changes?since=0", [("Accept", "text/event-stream")])
+                _ = try connection.readHead()
+                return try (0..<2).map { _ in
+                    let event = try connection.readChunk()
+                    let data = try #require(event.firstRange(of: Array("data: ".utf8)))
+                    return try ChangePage(json: Array(event[data.upperBound...].dropLast(2))).changes.map(\.revision.number)
+                }
+            }
+            async let waiting = server.thread { try read($0) }
+            try await server.waitUntil(waiting: 1, in: "shop")
+            // When a batch of 3 MB comes, of which the server can send a small part at once, and then a record
+            let value = "\"" + String(repeating: "x", count: 60_000) + "\""
+            try await Self.post(server, value, count: 50)
+            try await server.put("/v1/shop/records/b/1", "1")
+            // Then it gets both, and so does one that comes later
+            let events: [[Int64]] = [Array(1...50), [51]]
+            #expect(try await waiting == events)
+            let late = try await server.thread { try read($0) }
+            #expect(late == events)
         }
     }
 }

@@ -13,14 +13,16 @@ struct TestServer {
     /// The exchanges that `/park` has kept.
     let parked = Parked()
 
-    init(limits: Limits = .patient, loops: Int = 1, onDrain: (@Sendable (Parked) -> Void)? = nil, adding: (inout Router) -> Void = { _ in })
-        throws
-    {
+    init(
+        limits: Limits = .patient, loops: Int = 1, layers: (any ByteLayerSource)? = nil, onDrain: (@Sendable (Parked) -> Void)? = nil,
+        adding: (inout Router) -> Void = { _ in }
+    ) throws {
         var router = Router()
         let parked = parked
         TestServer.addRoutes(to: &router, parked)
         adding(&router)
-        let configuration = HTTPServerConfiguration(loops: loops, limits: limits)
+        var configuration = HTTPServerConfiguration(loops: loops, limits: limits)
+        configuration.layers = layers
         server = HTTPServer(configuration: configuration, router: router, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) {
             onDrain?(parked)
         }
