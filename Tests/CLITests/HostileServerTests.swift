@@ -11,8 +11,13 @@ struct HostileServerTests {
         "HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
     }
 
-    private static let page = answer(
-        "200 OK", #"{"changes":[{"key":"notes/1","revision":1,"op":"delete"}],"cursor":"0000000000000-1","upToDate":true}"#)
+    private static let page = deletion(at: 1)
+
+    private static func deletion(at revision: Int) -> String {
+        let change = #"{"key":"notes/1","revision":\#(revision),"op":"delete"}"#
+        return answer("200 OK", #"{"changes":[\#(change)],"cursor":"0000000000000-\#(revision)","upToDate":true}"#)
+    }
+
     private static let gone = #"{"type":"urn:freshet:problem:epoch-changed","status":410,"detail":"gone\u001b[2J"}"#
 
     @Test func aNoteIsEscapedOnATerminal() async throws {
@@ -101,12 +106,62 @@ struct HostileServerTests {
         // Given four such answers
         let idle = Self.answer("204 No Content", "", fields: "Freshet-Store: s\r\nFreshet-Cursor: 0000000000000-1\r\n")
         let empty = Self.answer("200 OK", #"{"changes":[],"cursor":"0000000000000-1","upToDate":true}"#)
-        let server = Sockets.serve([idle, empty, idle, empty, Self.page])
+        let server = Sockets.serve([idle, empty, idle, empty, Self.deletion(at: 2)])
         // When
         let start = ContinuousClock.now
         let ending = try await Program(server: server)("watch", "--since", "0", "--limit", "1")
         // Then a quarter of a second passes after each
         #expect(ending.status == 0 && ending.lines.count == 1, "\(ending)")
         #expect(ContinuousClock.now - start >= .seconds(1))
+    }
+
+    @Test("A server whose history is gone again and again is asked ever more slowly") func repeatedResets() async throws {
+        // Given four resets with a page after each
+        let gone = Self.answer("410 Gone", Self.gone)
+        let server = Sockets.serve([gone, Self.page, gone, Self.page, gone, Self.page, gone, Self.page])
+        // When
+        let start = ContinuousClock.now
+        let ending = try await Program(server: server)("watch", "--since", "0000000000000-9", "--limit", "4")
+        // Then at least an eighth, a quarter and half a second pass after the second to the fourth
+        #expect(ending.status == 0 && ending.lines.count == 4, "\(ending)")
+        #expect(ContinuousClock.now - start >= .milliseconds(875))
+    }
+
+    private static let constant: [(since: String, limit: Int, answers: [String], fault: String)] = [
+        ("0", 2, [page, page], "the page has changes, but does not move on from 0000000000000-1"),
+        (
+            "0000000000000-1", 1,
+            [answer("200 OK", #"{"changes":[],"cursor":"0000000000000-1","upToDate":false}"#), deletion(at: 2)],
+            "the page does not move on from 0000000000000-1 although more is to come"
+        ),
+        ("0000000000000-3", 1, [deletion(at: 2)], "the page's cursor 0000000000000-2 is before the one asked from, 0000000000000-3"),
+        (
+            "0000000000000-3", 1,
+            [answer("204 No Content", "", fields: "Freshet-Store: s\r\nFreshet-Cursor: 0000000000000-2\r\n"), deletion(at: 4)],
+            "the answer's position 0000000000000-2 is before the one asked from, 0000000000000-3"
+        ),
+    ]
+
+    @Test("A page of changes that does not move on ends a watch", arguments: Self.constant)
+    func constantChanges(since: String, limit: Int, answers: [String], fault: String) async throws {
+        // Given such a page; When changes are watched
+        let server = Sockets.serve(answers)
+        let ending = try await Program(server: server)("watch", "--since", since, "--limit", "\(limit)")
+        // Then
+        #expect(ending.status == ExitStatus.software.rawValue, "\(ending)")
+        #expect(ending.error == "error: \(server): \(fault); does a cache on the way ignore the query of a URL?\n")
+    }
+
+    @Test("A list whose pages do not move on is an error", arguments: [["list", "c"], ["list", "c", "--json"], ["export", "c"]])
+    func constantList(arguments: [String]) async throws {
+        // Given a cache that gives one page for each query
+        let page = Self.answer("200 OK", #"{"records":[],"next":"a","cursor":"0000000000000-1"}"#)
+        let last = Self.answer("200 OK", #"{"records":[],"next":null,"cursor":"0000000000000-1"}"#)
+        let server = Sockets.serve([page, page, last])
+        // When
+        let ending = try await Program(server: server)(arguments)
+        // Then
+        #expect(ending.status == ExitStatus.software.rawValue && ending.output.isEmpty, "\(ending)")
+        #expect(ending.error.hasPrefix("error: \(server): the page after 'a' leads to 'a', which is not after it"), "\(ending)")
     }
 }

@@ -8,6 +8,11 @@ extension CommandFailure {
         self.init(.software, "the server's answer cannot be read: \(error.description); is it a Freshet server?")
     }
 
+    /// The failure for a page that does not continue from where its request began, so that the requests would have no end.
+    init(wrongPage fault: String, server: String) {
+        self.init(.software, "\(server): \(fault); does a cache on the way ignore the query of a URL?")
+    }
+
     /// The failure for an unsuccessful answer.
     /// - Parameters:
     ///   - server: the server for people.

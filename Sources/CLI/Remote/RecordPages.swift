@@ -30,6 +30,7 @@ struct RecordPages: Sendable {
     mutating func next(limit: Int = pageSize) async throws(CommandFailure) -> RecordList? {
         guard !isAtEnd else { return nil }
         let page = try RecordList(of: try await remote.reply(.get, path(after: after, limit: limit)))
+        try check(next: page.next, after: after)
         after = page.next
         isAtEnd = page.next == nil
         return page
@@ -64,11 +65,21 @@ struct RecordPages: Sendable {
 
     private func page(after: String?, limit: Int, retries: RetrySchedule) async throws(CommandFailure) -> EncodedPage {
         let reply = try await remote.reply(.get, path(after: after, limit: limit), isRepeatable: true, retries: retries)
+        let page: EncodedPage
         do throws(WireError) {
-            return try EncodedPage(json: reply.body)
+            page = try EncodedPage(json: reply.body)
         } catch {
             throw CommandFailure(unreadable: error)
         }
+        try check(next: page.next, after: after)
+        return page
+    }
+
+    /// Throws if the page after `after` leads to one that is not after it: the list would have no end.
+    private func check(next: String?, after: String?) throws(CommandFailure) {
+        guard let next, let after, !after.utf8.lexicographicallyPrecedes(next.utf8) else { return }
+        throw CommandFailure(
+            wrongPage: "the page after '\(after.shortened)' leads to '\(next.shortened)', which is not after it", server: remote.server)
     }
 
     private func path(after: String?, limit: Int) -> String {

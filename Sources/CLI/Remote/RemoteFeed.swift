@@ -24,6 +24,9 @@ struct RemoteFeed: Sendable {
     let filter: ChangeFilter
     private(set) var since: Since
     private var failures = 0
+    /// How many answers in a row said that the position is gone, without an answer to a poll from a position in between. At least 1
+    /// after the first of all.
+    private var resets = 0
     /// Whether anything has answered: until then, the address is most likely wrong.
     private var wasAnswered = false
 
@@ -57,23 +60,30 @@ struct RemoteFeed: Sendable {
         switch reply.status {
         case 200:
             try remote.check(reply)
-            failures = 0
             let page = try ChangePage(of: reply)
-            since = .after(page.cursor)
+            if let fault = fault(of: page) { throw CommandFailure(wrongPage: fault, server: remote.server) }
+            move(to: page.cursor)
             events += page.changes.map { .change($0) }
         case 204:
             try remote.check(reply)
-            failures = 0
             guard let text = reply.fields[.freshetCursor] else {
                 throw CommandFailure(.software, "\(remote.server): the answer with status 204 has no Freshet-Cursor")
             }
-            since = .after(try Cursor(text))
+            let cursor = try Cursor(text)
+            if case .after(let position) = since, cursor.revision < position.revision {
+                throw CommandFailure(
+                    wrongPage: "the answer's position \(cursor) is before the one asked from, \(position)", server: remote.server)
+            }
+            move(to: cursor)
         case 410:
             // Only a cursor can be gone, and only the server knows: a page of another program would have all of it printed again.
             guard case .after = since, let problem = (try? Problem.own(json: reply.body)).flatMap({ $0 }) else {
                 throw CommandFailure(reply, server: remote.server, path: path)
             }
             since = .start
+            resets += 1
+            // Each reset has everything printed again.
+            if resets > 1 { try await Task.sleep(for: Self.delay(after: resets - 1)) }
             events.append(.note("\(problem.detail); printing everything from the start"))
         case 429, 500...599: return try await retry("the server answered with status \(reply.status)")
         default: throw CommandFailure(reply, server: remote.server, path: path)
@@ -81,11 +91,31 @@ struct RemoteFeed: Sendable {
         return events
     }
 
+    /// Continues from a position that the server gave.
+    private mutating func move(to cursor: Cursor) {
+        failures = 0
+        // The server knows the position.
+        if case .after = since { resets = min(resets, 1) }
+        since = .after(cursor)
+    }
+
+    /// Returns why a page cannot be the answer; `nil` if it can be. A page with changes must move on, or it would be printed for ever.
+    private func fault(of page: ChangePage) -> String? {
+        if let fault = page.fault(after: since) { return fault }
+        guard case .after(let position) = since, !page.changes.isEmpty, page.cursor.revision == position.revision else { return nil }
+        return "the page has changes, but does not move on from \(position)"
+    }
+
     /// Waits before the caller retries, longer each time.
     private mutating func retry(_ reason: String) async throws -> [Event] {
         failures += 1
-        let most = min(10_000, 250 << min(failures - 1, 6))
-        try await Task.sleep(for: .milliseconds(Int.random(in: most / 2...most)))
+        try await Task.sleep(for: Self.delay(after: failures))
         return failures == 1 ? [.note("\(reason); trying again")] : []
+    }
+
+    /// A quarter of a second after the first failure, twice as long after each further one, ten seconds at most; with jitter.
+    private static func delay(after failures: Int) -> Duration {
+        let most = min(10_000, 250 << min(failures - 1, 6))
+        return .milliseconds(Int.random(in: most / 2...most))
     }
 }

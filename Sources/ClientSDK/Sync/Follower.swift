@@ -100,7 +100,7 @@ struct Follower: Hashable, Sendable {
         mayBeAskedAgain = true
         switch reply {
         case .page(let page):
-            if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &reachability, &turn) }
+            if let fault = page.fault(after: since) { return fail(.malformed(fault), &reachability, &turn) }
             let effects = heard(sent, isIdle: wait > 0 && page.cursor.isPosition(of: state.cursor), &reachability, &turn)
             // Before the next request, entries that were read before the first position of all are verified.
             return effects
@@ -144,24 +144,6 @@ struct Follower: Hashable, Sendable {
         // While more pages follow, they are likely to be as large.
         if next == nil { limit = .max }
         return [.store(input)]
-    }
-
-    /// Returns the fault of a page; `nil` for a valid page.
-    private static func fault(of page: ChangePage, since: Since) -> String? {
-        if case .after(let position) = since {
-            guard page.cursor.revision >= position.revision else {
-                return "the page's cursor \(page.cursor) is before the one asked from, \(position)"
-            }
-            guard page.upToDate || page.cursor.revision > position.revision else {
-                return "the page does not move on from \(position) although more is to come"
-            }
-        } else if !page.upToDate, page.cursor.revision == .zero || page.changes.isEmpty {
-            return "the first page is empty although more is to come"
-        }
-        if let change = page.changes.first(where: { $0.revision > page.cursor.revision }) {
-            return "the change at \(change.revision) is past the page's cursor \(page.cursor)"
-        }
-        return nil
     }
 
     private mutating func heard(

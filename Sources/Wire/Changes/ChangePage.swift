@@ -52,6 +52,24 @@ package struct ChangePage: WireMessage {
         self.init(changes: changes, cursor: cursor, upToDate: upToDate)
     }
 
+    /// Returns why the page cannot be the answer to a request for the changes after `since`; `nil` if it can be.
+    package func fault(after since: Since) -> String? {
+        if case .after(let position) = since {
+            guard cursor.revision >= position.revision else {
+                return "the page's cursor \(cursor) is before the one asked from, \(position)"
+            }
+            guard upToDate || cursor.revision > position.revision else {
+                return "the page does not move on from \(position) although more is to come"
+            }
+        } else if !upToDate, cursor.revision == .zero || changes.isEmpty {
+            return "the first page is empty although more is to come"
+        }
+        if let change = changes.first(where: { $0.revision > cursor.revision }) {
+            return "the change at \(change.revision) is past the page's cursor \(cursor)"
+        }
+        return nil
+    }
+
     /// Reads the next change. A change that is JSON, but that this reader does not understand, does not stop the page:
     /// the records that it reaches are to be evicted and read singly. A change under a key that breaks the rules for
     /// keys is left out, since no client holds a record of such a key.
