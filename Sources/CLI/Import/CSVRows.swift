@@ -22,6 +22,9 @@ struct CSVRows {
         case start, plain, quoted, afterQuote
     }
 
+    /// The most fields of a row.
+    static let fieldLimit = 4_096
+
     private let input: ImportInput
     /// The number of the line that the next byte stands on.
     private var line = 1
@@ -37,7 +40,10 @@ struct CSVRows {
         row.line = line
         var state = State.start
         var first = 0
-        func endField(_ row: inout Row, isQuoted: Bool) {
+        func endField(_ row: inout Row, isQuoted: Bool) throws(CommandFailure) {
+            guard row.fields.count < Self.fieldLimit else {
+                throw CommandFailure(.data, "line \(row.line): the row has more than \(grouped(Self.fieldLimit)) fields")
+            }
             row.fields.append(Field(range: first..<row.bytes.count, isQuoted: isQuoted))
             first = row.bytes.count
         }
@@ -52,7 +58,7 @@ struct CSVRows {
                 state = .quoted
             case (.start, UInt8(ascii: "\"")): state = .quoted
             case (_, UInt8(ascii: ",")):
-                endField(&row, isQuoted: state == .afterQuote)
+                try endField(&row, isQuoted: state == .afterQuote)
                 state = .start
             case (_, UInt8(ascii: "\n")), (_, UInt8(ascii: "\r")):
                 if byte == UInt8(ascii: "\r") {
@@ -63,7 +69,7 @@ struct CSVRows {
                 line += 1
                 let isEmpty = state == .start && row.fields.isEmpty
                 guard isEmpty else {
-                    endField(&row, isQuoted: state == .afterQuote)
+                    try endField(&row, isQuoted: state == .afterQuote)
                     return true
                 }
                 row.line = line
@@ -79,7 +85,7 @@ struct CSVRows {
         case .start where row.fields.isEmpty: return false
         case .quoted: throw CommandFailure(.data, "line \(row.line): the row has a quote that is never closed")
         default:
-            endField(&row, isQuoted: state == .afterQuote)
+            try endField(&row, isQuoted: state == .afterQuote)
             return true
         }
     }

@@ -29,8 +29,9 @@ struct CSVTable: ImportSource {
         guard try rows.next(&header) else { throw CommandFailure(.data, "\(input.name) is empty: its first line names the columns") }
         var columns: [String] = []
         for field in header.fields { columns.append(try Self.text(header[field], ImportPosition(format: .csv, number: header.line))) }
-        if let twice = columns.indices.first(where: { columns[..<$0].contains(columns[$0]) }) {
-            throw CommandFailure(.data, "line \(header.line): two columns are called '\(columns[twice])': give each another name")
+        var seen: Set<String> = []
+        if let twice = columns.first(where: { !seen.insert($0).inserted }) {
+            throw CommandFailure(.data, "line \(header.line): two columns are called '\(twice)': give each another name")
         }
         self.columns = columns
         let name = rules.idField ?? (columns.contains("key") ? "key" : "id")

@@ -79,6 +79,19 @@ struct CSVTableTests {
         #expect(failure?.message.contains(message) == true, "\(failure?.message ?? "")")
     }
 
+    @Test func aRowHasABoundedNumberOfFields() throws {
+        // Given a header with as many columns as a row may have, and a row
+        let names = (1...CSVRows.fieldLimit).map { $0 == 1 ? "id" : "c\($0)" }.joined(separator: ",")
+        let commas = String(repeating: ",", count: CSVRows.fieldLimit - 1)
+        #expect(try records("\(names)\n1\(commas)\n").map(\.text) == ["{}"])
+        // When a row has one field more, with or without a line feed, or the header has
+        for (text, line) in [("\(names)\n1\(commas),\n", 2), ("\(names)\n1\(commas),", 2), ("\(names),\n", 1)] {
+            // Then it is refused
+            let failure = #expect(throws: CommandFailure.self) { try records(text) }
+            #expect(failure == CommandFailure(.data, "line \(line): the row has more than 4,096 fields"))
+        }
+    }
+
     @Test func whatIsNotUTF8IsRefused() throws {
         let file = try ImportText(Array("id,x\n1,".utf8) + [0xE9])
         let failure = #expect(throws: CommandFailure.self) { try CSVTable(file.input, rules: ImportRules(collection: "c")).all() }
