@@ -101,6 +101,14 @@ struct ExportTests {
         await server.stop()
     }
 
+    @Test(arguments: ["--format ndjson", "--collection c"]) func aPipeIsNotCopiedBeyondALineThatIsTooLong(options: String) async throws {
+        // Given a line without an end; When it is imported by a process that may make no file of more than 64 MiB
+        let ending = try await Program.shell("ulimit -f 65536; yes | tr -d '\\n' | '\(Program.path)' import - \(options)")
+        // Then the line is refused
+        #expect(ending.status == ExitStatus.data.rawValue, "\(ending)")
+        #expect(ending.error == "error: line 1 of standard input has more than 33,554,432 bytes\n")
+    }
+
     @Test func anImportShowsABarOnATerminal() async throws {
         let server = try RecordServer.running()
         let folder = TemporaryDirectory()

@@ -2,8 +2,7 @@ import Glibc
 
 /// The file that is imported, read piece by piece and more than once.
 ///
-/// A source that cannot be read twice, such as a pipe, is first copied to an unnamed file, which is freed when the
-/// process ends.
+/// A source that cannot be read twice, such as a pipe, is copied to a file while it is read for the first time.
 final class ImportInput {
     /// The most bytes of one line, or one row: a value of 16 MiB in base64 and what stands around it.
     static let lineLimit = 32 << 20
@@ -18,7 +17,10 @@ final class ImportInput {
 
     private let descriptor: Int32
     private let start: off_t
-    private let state: State
+    /// The file's metadata at the beginning; `nil` for a copy, which no other process can change.
+    private let state: State?
+    /// The copy whose file is read; `nil` if the file itself is.
+    private let copy: ImportCopy?
     private var offset: off_t
     private var buffer: [UInt8] = []
     /// The index in `buffer` of the next byte.
@@ -49,16 +51,20 @@ final class ImportInput {
             throw CommandFailure(.noInput, "cannot read \(name): \(reason)")
         }
         if file.st_mode & S_IFMT == S_IFREG {
-            descriptor = opened
+            (descriptor, copy, state) = (opened, nil, State(file))
             start = max(0, lseek(opened, 0, SEEK_CUR))
         } else {
-            defer { close(opened) }
-            descriptor = try Self.copy(opened, named: name, environment)
+            let made: ImportCopy
+            do throws(CommandFailure) {
+                made = try ImportCopy(of: opened, named: name, environment)
+            } catch {
+                close(opened)
+                throw error
+            }
+            (descriptor, copy, state) = (made.file, made, nil)
             start = 0
-            fstat(descriptor, &file)
         }
         offset = start
-        state = State(file)
     }
 
     deinit { close(descriptor) }
@@ -113,6 +119,7 @@ final class ImportInput {
 
     /// - Throws: ``CommandFailure`` if the file was changed since it was opened.
     func checkUnchanged() throws(CommandFailure) {
+        guard let state else { return }
         var file = stat()
         guard fstat(descriptor, &file) == 0, State(file) == state else {
             throw CommandFailure(.data, "\(name) was changed while it was imported: import it again")
@@ -131,6 +138,10 @@ final class ImportInput {
             }
         } while count < 0 && errno == EINTR
         guard count >= 0 else { throw CommandFailure(.noInput, "cannot read \(name): \(systemReason())") }
+        if count == 0, let copy {
+            buffer = try copy.next(Self.pieceSize)
+            count = buffer.count
+        }
         index = 0
         let isFirst = offset == start
         offset += off_t(count)
@@ -145,43 +156,5 @@ final class ImportInput {
             guard let base = memory.baseAddress, let found = memchr(base, 0x0A, memory.count) else { return nil }
             return bytes.startIndex + (UnsafeRawPointer(found) - base)
         }
-    }
-
-    // MARK: What cannot be read twice
-
-    private static func copy(_ source: Int32, named name: String, _ environment: Environment) throws(CommandFailure) -> Int32 {
-        let folder = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        var template = Array("\(folder)/freshet-import-XXXXXX".utf8CString)
-        let target = mkstemp(&template)
-        guard target >= 0 else {
-            throw CommandFailure(.cannotCreate, "cannot make a file in \(folder) for a copy of \(name): \(systemReason()). Set TMPDIR")
-        }
-        unlink(template)
-        _ = fcntl(target, F_SETFD, FD_CLOEXEC)
-        var buffer = [UInt8](repeating: 0, count: pieceSize)
-        while true {
-            let count = read(source, &buffer, buffer.count)
-            if count == 0 { return target }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                let reason = systemReason()
-                close(target)
-                throw CommandFailure(.noInput, "cannot read \(name): \(reason)")
-            }
-            guard write(buffer[..<count], to: target) else {
-                let reason = systemReason()
-                close(target)
-                throw CommandFailure(.inputOutput, "cannot copy \(name) to \(folder): \(reason). Set TMPDIR to a folder with more room")
-            }
-        }
-    }
-
-    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return false }
-        }
-        return true
     }
 }

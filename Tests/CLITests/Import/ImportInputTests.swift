@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import freshet
@@ -16,6 +17,28 @@ struct ImportInputTests {
             #expect(file.input.lineNumber == 3)
             file.input.rewind()
         }
+    }
+
+    @Test func aPipeIsReadTwice() throws {
+        // Given a pipe with a byte order mark and two lines
+        var ends: [Int32] = [-1, -1]
+        let made = pipe2(&ends, O_CLOEXEC)
+        let bytes: [UInt8] = [0xEF, 0xBB, 0xBF] + Array("{}\ny".utf8)
+        let written = write(ends[1], bytes, bytes.count)
+        close(ends[1])
+        #expect(made == 0 && written == bytes.count)
+        let input = try ImportInput(path: "/dev/fd/\(ends[0])")
+        close(ends[0])
+        // When its format is found, and its lines are read twice
+        #expect(try ImportFormat(contentOf: input) == .ndjson)
+        for _ in 0..<2 {
+            var lines: [String] = []
+            while let line = try input.line() { lines.append(String(decoding: line, as: UTF8.self)) }
+            // Then they are the same both times
+            #expect(lines == ["{}", "y"])
+            input.rewind()
+        }
+        try input.checkUnchanged()
     }
 
     @Test func aFileThatIsChangedIsNoticed() throws {
