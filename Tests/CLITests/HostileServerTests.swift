@@ -164,4 +164,18 @@ struct HostileServerTests {
         #expect(ending.status == ExitStatus.software.rawValue && ending.output.isEmpty, "\(ending)")
         #expect(ending.error.hasPrefix("error: \(server): the page after 'a' leads to 'a', which is not after it"), "\(ending)")
     }
+
+    @Test(
+        "An answer of more than 64 MiB is refused by its length",
+        arguments: [["get", "notes/1"], ["export", "c"], ["watch", "--since", "now"], ["watch", "--since", "0", "--limit", "2"]])
+    func largeAnswer(arguments: [String]) async throws {
+        // Given such an answer, and a page of changes before it for the one that watches for two
+        let large = "HTTP/1.1 200 OK\r\nFreshet-Store: s\r\nContent-Length: \((64 << 20) + 1)\r\nConnection: close\r\n\r\n"
+        let server = Sockets.serve(arguments.contains("--limit") ? [Self.page, large, Self.deletion(at: 2)] : [large])
+        // When
+        let ending = try await Program(server: server)(arguments)
+        // Then
+        #expect(ending.status == ExitStatus.software.rawValue, "\(ending)")
+        #expect(ending.error == "error: \(server): the answer has more than 67,108,864 bytes; is it a Freshet server?\n")
+    }
 }

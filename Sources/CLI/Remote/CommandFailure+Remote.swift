@@ -65,6 +65,8 @@ extension CommandFailure {
             self.init(.unavailable, "\(server): \(error.description); `freshet serve` starts one, --server names another")
         case .untrusted: self.init(.unavailable, "\(server): \(error.description), with --ca")
         case .timedOut, .connectionLost: self.init(.unavailable, "\(server): \(error.description)\(hint)")
+        case .tooLarge(let limit):
+            self.init(.software, "\(server): the answer has more than \(grouped(limit)) bytes; is it a Freshet server?\(hint)")
         case .invalidRequest: self.init(.usage, "\(server): \(error.description)")
         default: self.init(.unavailable, "\(server): \(error.description)")
         }

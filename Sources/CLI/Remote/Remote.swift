@@ -5,6 +5,9 @@ import HTTPTypes
 
 /// One namespace of a server, for commands that send single requests: through the SDK's transport, without its caches.
 struct Remote: Sendable {
+    /// The most bytes of an answer, as in the SDK: a page with an atomic batch has 32 MiB of values, which may be in base64.
+    private static let maximumAnswerSize = 64 << 20
+
     /// The server for people: its URL, without a user, a password and a slash at its end, or the path of its admin socket.
     let server: String
     private let root: String
@@ -61,7 +64,8 @@ struct Remote: Sendable {
         _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
     ) async throws(CommandFailure) -> Result<HTTPReply, TransportError> {
         let request = HTTPRequestDescription(
-            method: method, url: root + path, fields: fields, body: body, timeout: timeout, maximumResponseSize: 1 << 30)
+            method: method, url: root + path, fields: fields, body: body, timeout: timeout,
+            maximumResponseSize: Self.maximumAnswerSize)
         guard let token else { return await send(request, token: nil) }
         let text = token.text
         let answer = await send(request, token: text)

@@ -50,7 +50,9 @@ struct RemoteFeed: Sendable {
             if events.isEmpty, failures == 0, isHeld, isEarly { try await Task.sleep(for: Self.pause) }
             return events
         case .failure(let error):
-            guard wasAnswered else { throw CommandFailure(error, server: remote.server, repeatable: true) }
+            let failure = CommandFailure(error, server: remote.server, repeatable: true)
+            // An answer that is too large would be too large again.
+            guard wasAnswered, failure.status != .software else { throw failure }
             return try await retry("the connection was lost (\(error.description))")
         }
     }
