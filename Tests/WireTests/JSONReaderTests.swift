@@ -36,6 +36,18 @@ struct JSONReaderTests {
         }
     }
 
+    @Test("begins within bytes, and counts places from the first")
+    func beginsWithin() throws {
+        // Given a string that follows other bytes, When a reader begins there
+        var reader = JSONReader(Array(#"a:"b" "#.utf8), from: 2)
+        // Then it reads the string alone
+        let text = try reader.string()
+        #expect(text == "b" && reader.position == 5)
+        // And the place of an error counts from the first byte
+        var wrong = JSONReader(Array(#"a:"b"#.utf8), from: 2)
+        #expect(throws: WireError.invalidJSON(offset: 4, reason: "a string has no end")) { try wrong.string() }
+    }
+
     @Test("no prefix of a document is a document")
     func refusesEveryPrefix() throws {
         let document = Array(#"{"a":[1,-2.5e3,"x\u00e9\\",true,null],"b":{"c":{}}}"#.utf8)

@@ -99,14 +99,14 @@ struct ScenarioLine {
     }
 
     private mutating func json<Value>(_ read: (inout JSONReader) throws(WireError) -> Value) throws(ScenarioError) -> Value {
-        var reader = JSONReader(Array(bytes[position...]))
+        var reader = JSONReader(bytes, from: position)
         do throws(WireError) {
             let value = try read(&reader)
-            position += reader.position
+            position = reader.position
             return value
         } catch {
             guard case .invalidJSON(let offset, let reason) = error else { throw .invalid(line: nil, error.description) }
-            throw .invalid(line: nil, "no JSON at column \(column(position + offset)): \(reason)")
+            throw .invalid(line: nil, "no JSON at column \(column(offset)): \(reason)")
         }
     }
 

@@ -47,6 +47,12 @@ package struct JSONReader: Sendable {
         self.profile = profile
     }
 
+    /// Begins at the byte at `position`, without a copy of the others. Places count from the first of `bytes`.
+    package init(_ bytes: [UInt8], from position: Int) {
+        self.init(bytes)
+        self.position = position
+    }
+
     // MARK: Places
 
     /// A place before a value, to which the reader can go back.

@@ -74,4 +74,21 @@ struct ScenarioExtremeTests {
             #expect(Shrinker(rule: .bounded, tries: .min).shrunk(scenario) == scenario)
         }
     }
+
+    // A copy of the rest for each word would take minutes.
+    @Test("a long line with many words in quotes is read in linear time", .timeLimit(.minutes(1)))
+    func longLines() throws {
+        // Given a line of 50,000 words in quotes, and a comment of 16 MiB
+        let words = Array(String(repeating: #""n/1" "#, count: 50_000).utf8)
+        var line = ScenarioLine(words + [UInt8(ascii: "#")] + [UInt8](repeating: UInt8(ascii: "x"), count: 16 << 20))
+        // When it is read
+        var count = 0
+        while let word = try line.word() {
+            guard word.isQuoted, word.text == "n/1" else { break }
+            count += 1
+        }
+        // Then each word was found
+        let isAtEnd = line.isAtEnd
+        #expect(count == 50_000 && isAtEnd)
+    }
 }
