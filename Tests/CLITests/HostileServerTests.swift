@@ -178,4 +178,22 @@ struct HostileServerTests {
         #expect(ending.status == ExitStatus.software.rawValue, "\(ending)")
         #expect(ending.error == "error: \(server): the answer has more than 67,108,864 bytes; is it a Freshet server?\n")
     }
+
+    @Test("A record that this version does not understand is not shown as another") func unreadableRecord() async throws {
+        // Given a server that sends a value in a form of a later version, in lists and in single reads
+        let record = #"{"key":"notes/1","revision":6,"body":{"zstd":"AA"}}"#
+        let body = #"{"records":[\#(record)],"missing":[],"next":null,"cursor":"0000000000000-6"}"#
+        let answer = Self.answer("200 OK", body)
+        let server = ScriptedServer { connection in
+            if connection.request() != nil { connection.send(answer) }
+        }
+        // When it is read and listed
+        let read = try await Program(server: server.url)("get", "notes/1", "--json")
+        let listed = try await Program(server: server.url)("list", "notes")
+        // Then one is an error, and the other states no size
+        #expect(read.status == ExitStatus.software.rawValue && read.output.isEmpty, "\(read)")
+        #expect(read.error.contains("notes/1 in a form that this version does not understand"), "\(read)")
+        #expect(listed.output == "       6  1  (not understood by this version)\n", "\(listed)")
+        #expect(server.connections == 2)
+    }
 }

@@ -26,6 +26,11 @@ struct Get: AsyncParsableCommand {
             guard let record = answer.records.first else {
                 throw CommandFailure(.notFound, "not-found: there is no record \(key) in \(remote.namespace)")
             }
+            // `reads` always sends the value. Without it, the size and the time are not known either.
+            guard record.content != nil else {
+                throw CommandFailure(
+                    .software, "\(remote.server): the answer has \(key) in a form that this version does not understand: update freshet")
+            }
             StandardStream.output.printJSON(record.json)
         } else {
             let reply = try await remote.reply(.get, remote.namespace.path(of: key))

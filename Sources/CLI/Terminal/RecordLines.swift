@@ -11,9 +11,11 @@ struct RecordLines: Sendable {
         RecordLines(style: Style(for: .output), width: StandardStream.output.isTerminal ? StandardStream.output.width : nil)
     }
 
-    /// `    1043  NZ  {"alpha_2":"NZ",…}`
+    /// `    1043  NZ  {"alpha_2":"NZ",…}`, of a record that was asked for with its value. If the value is missing, this version does not
+    /// understand the record, and its type and size are not known.
     func line(for record: Record) -> String {
-        line(record.revision, "", { $0 }, record.key.id, preview(record.content, type: record.contentType, size: record.size))
+        let value = record.content.map { preview($0, type: record.contentType, size: record.size) } ?? "(not understood by this version)"
+        return line(record.revision, "", { $0 }, record.key.id, value)
     }
 
     /// `    1043  put         countries/NZ  {"alpha_2":"NZ",…}`
