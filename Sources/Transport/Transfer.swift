@@ -11,8 +11,7 @@ final class Transfer {
 
     /// Far above the needs of any server, so that a hostile one cannot fill the memory with fields.
     static let maximumHeaderSize = 256 << 10
-    /// The most fields of a header. `HTTPFields` traps at 65,535, which also bounds the fields of two headers that a cache
-    /// combines.
+    /// The most fields of a header. `HTTPFields` traps at 65,535. A cache that adds the fields of later headers has a separate limit.
     static let maximumFieldCount = 4_096
 
     let id: UInt64

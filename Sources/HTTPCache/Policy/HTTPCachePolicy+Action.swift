@@ -8,7 +8,7 @@ package enum HTTPCacheAction: Hashable, Sendable {
     case serveConfirmed
     /// Return the stored response with its new fields, and store those.
     case freshen(StoredHTTPResponse)
-    /// Return the stored response with its new fields once, and remove it: the new fields forbid storing it.
+    /// Return the stored response with its new fields once, and remove it: it may not be stored with them.
     case confirmAndRemove(StoredHTTPResponse, HTTPStorage.Refusal)
     /// Return the new response, the answer to a `HEAD`, and update the fields of the stored response.
     case passAndFreshen(StoredHTTPResponse)
@@ -64,16 +64,18 @@ extension HTTPCachePolicy {
             url: url, request: request, response: response, body: body, requestTime: requestTime, responseTime: responseTime)
         // An error that is stale at once would only displace the resource, for the modes that accept any age.
         let isWorthless = !Self.describesResource(status) && freshness(of: new, now: responseTime).lifetime == 0
-        let refusal: HTTPStorage.Refusal? =
+        var refusal: HTTPStorage.Refusal? =
             hasContent && request.method == .get
             ? .requestContent : refusal(of: response, contentSize: body.count, to: request) ?? (isWorthless ? .noLifetime : nil)
+        if refusal == nil, new.exceedsFieldLimits { refusal = .tooManyFields }
         return refusal.map { .pass($0, removesStored: removesStored($0, status)) } ?? .store(new)
     }
 
     /// Why a stored response may not be kept with its new fields.
     private static func refusal(ofFreshened response: StoredHTTPResponse) -> HTTPStorage.Refusal? {
         if forbidsStoring(response.fields) { return .noStore }
-        return response.fields.varyNames == nil ? .variesByEverything : nil
+        if response.fields.varyNames == nil { return .variesByEverything }
+        return response.exceedsFieldLimits ? .tooManyFields : nil
     }
 
     /// `must-understand` overrides a `no-store` beside it, which is for older caches (RFC 9111 §5.2.2.3).

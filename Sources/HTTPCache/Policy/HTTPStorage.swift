@@ -29,6 +29,8 @@ public enum HTTPStorage: Hashable, Sendable {
         case variesByEverything
         /// The content is larger than the policy allows.
         case tooLarge
+        /// The response has more than 4,096 fields, or 256 KiB of them, together with those of the response that it confirms.
+        case tooManyFields
         /// Meanwhile the resource was changed by a request of another method or removed from the cache, or a newer
         /// response was stored.
         case outdated
@@ -38,7 +40,7 @@ public enum HTTPStorage: Hashable, Sendable {
         /// Whether a response that is refused for this reason may not answer other requests either.
         var forbidsSharing: Bool {
             switch self {
-            case .tooLarge, .storeFailed: false
+            case .tooLarge, .tooManyFields, .storeFailed: false
             default: true
             }
         }
@@ -70,6 +72,7 @@ extension HTTPStorage.Refusal: CustomStringConvertible {
         case .notUnderstood: "it must be understood, and its status is unknown"
         case .variesByEverything: "it varies by everything"
         case .tooLarge: "its content is larger than the policy allows"
+        case .tooManyFields: "it has too many fields"
         case .outdated: "the resource was changed or removed meanwhile, or a newer response stored"
         case .storeFailed(let text): "the store failed: \(text)"
         }

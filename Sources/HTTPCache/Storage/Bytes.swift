@@ -41,9 +41,9 @@ struct ByteReader {
         content().flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// A list after its count; each element takes at least a byte.
-    mutating func list<Element>(_ element: (inout ByteReader) -> Element?) -> [Element]? {
-        guard let count = number(), count >= 0, count <= bytes.count else { return nil }
+    /// A list after its count; each element takes at least a byte. `nil` if there are more elements than `most`.
+    mutating func list<Element>(atMost most: Int = .max, _ element: (inout ByteReader) -> Element?) -> [Element]? {
+        guard let count = number(), count >= 0, count <= min(bytes.count, most) else { return nil }
         var result: [Element] = []
         for _ in 0..<count {
             guard let next = element(&self) else { return nil }

@@ -106,7 +106,8 @@ extension ByteWriter {
 extension ByteReader {
     fileprivate mutating func response() -> StoredHTTPResponse? {
         guard let url = text().flatMap({ HTTPURL($0) }), let status = number(), (200...999).contains(status), let requestTime = number(),
-            let responseTime = number(), let selection = selection(), let lines = list({ $0.field() }), let body = content()
+            let responseTime = number(), let selection = selection(),
+            let lines = list(atMost: StoredHTTPResponse.maximumFieldCount, { $0.field() }), let body = content()
         else { return nil }
         return StoredHTTPResponse(
             url: url, status: Int(status), fields: HTTPFields(lines), body: body, requestTime: requestTime, responseTime: responseTime,

@@ -39,6 +39,19 @@ package struct StoredHTTPResponse: Hashable, Sendable {
             selection: VarySelection(names: response.headerFields.varyNames ?? [], of: request))
     }
 
+    /// The most fields of a stored response. Each confirmation adds fields, and `HTTPFields` traps at 65,535.
+    static let maximumFieldCount = 4_096
+    /// The most bytes of the fields' names and values together.
+    static let maximumFieldSize = 256 << 10
+
+    /// Whether the response has more fields than may be stored, or larger ones.
+    var exceedsFieldLimits: Bool {
+        guard fields.count <= Self.maximumFieldCount else { return true }
+        var size = 0
+        for field in fields { size += field.name.rawName.utf8.count + field.withUnsafeBytesOfValue { $0.count } }
+        return size > Self.maximumFieldSize
+    }
+
     /// Whether the response matches only requests with the same selecting fields.
     package var isSelected: Bool { !selection.isEmpty }
 
@@ -117,7 +130,8 @@ extension StoredHTTPResponse {
         return true
     }
 
-    /// This response with the fields of a response that confirmed it (RFC 9111 §3.2).
+    /// This response with the fields of a response that confirmed it (RFC 9111 §3.2). Fields of other names stay, so the
+    /// result may exceed the limits: see ``exceedsFieldLimits``.
     ///
     /// - Parameter request: the request of the confirming response. Its fields are the selecting ones if a new `Vary`
     ///   names others (§4.1).
@@ -125,12 +139,11 @@ extension StoredHTTPResponse {
         by new: HTTPFields, to request: HTTPRequest, requestTime: Int64, responseTime: Int64
     ) -> StoredHTTPResponse {
         var result = self
-        var seen: Set<HTTPField.Name> = []
-        for field in new.storable where !HTTPFields.describesContent(field.name) {
-            // The first line of a name replaces all earlier ones; further lines are added.
-            if seen.insert(field.name).inserted { result.fields[field.name] = nil }
-            result.fields.append(field)
-        }
+        let confirmed = new.storable.filter { !HTTPFields.describesContent($0.name) }
+        // The lines of a name replace all earlier ones.
+        let replaced = Set(confirmed.map(\.name))
+        result.fields = result.fields.filter { !replaced.contains($0.name) }
+        result.fields.append(contentsOf: confirmed)
         // The stored age and date do not apply to the new response.
         if !new.contains(.age) { result.fields[.age] = nil }
         if !new.contains(.date) { result.fields[.date] = HTTPDate(seconds: responseTime / 1_000).description }
