@@ -39,14 +39,16 @@ package final class CachedValue: Sendable {
         }
     }
 
-    /// The approximate memory use: the bytes of the value, those of the confirmed value under a pending write, and the
-    /// bookkeeping.
+    /// The approximate memory use: the bytes of the value and of its media type, those of the confirmed value under a
+    /// pending write, and the bookkeeping.
     var cost: Int {
         var cost = 256 + view.key.collection.utf8.count + view.key.id.utf8.count
-        if case .content(let content) = view.value { cost += content.bytes.count }
-        if view.isPending, let confirmed = view.entry?.content { cost += confirmed.bytes.count }
+        if case .content(let content) = view.value { cost += Self.cost(of: content) }
+        if view.isPending, let confirmed = view.entry?.content { cost += Self.cost(of: confirmed) }
         return cost
     }
+
+    private static func cost(of content: Content) -> Int { content.bytes.count + content.type.utf8.count }
 }
 
 /// A decoded value whose type is not known.

@@ -143,6 +143,10 @@ package enum ReplyDecoder {
             throw .unexpectedJSON("it lacks an ETag of the form \"<epoch>-<revision>\"")
         }
         let type = reply.fields[.contentType] ?? "application/octet-stream"
+        // The bound of media types in a page of the feed: the type is stored with the value.
+        guard Content.isFieldValue(type) else {
+            throw .unexpectedJSON("its Content-Type is '\(type.shortened)': it takes 1 to 255 characters of visible ASCII")
+        }
         let content = Content.isJSON(type) ? try Content(json: reply.body, profile: .json) : Content(bytes: reply.body, type: type)
         let modified = Timestamp(milliseconds: 0)
         return Record(key: key, revision: tag.revision, content: content, modified: modified)

@@ -36,6 +36,16 @@ import Testing
         #expect(tier.size.cost <= 100_000 && tier.size.count > 50)
     }
 
+    @Test("the media types of a value, and of the confirmed one under a pending write, count")
+    func mediaTypes() {
+        // Given a value with a long media type in place of a short one
+        let long = Content(bytes: [1], type: "image/" + String(repeating: "x", count: 1_000))
+        let short = Content(bytes: [1], type: "image/")
+        #expect(CachedValue(view("a/1", long)).cost == CachedValue(view("a/1", short)).cost + 1_000)
+        // Then it counts twice while a write of the same value is pending
+        #expect(CachedValue(view("a/1", 1, pending: true, long)).cost == CachedValue(view("a/1", 1, pending: true, short)).cost + 2_000)
+    }
+
     @Test func pendingAndObservedKeysStayUntilTheyAreNeither() {
         tier.store(view("a/pending", pending: true))
         tier.store(view("a/observed"))

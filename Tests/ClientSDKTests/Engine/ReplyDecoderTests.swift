@@ -70,6 +70,25 @@ import Testing
         #expect(text.contains("length"))
     }
 
+    @Test("a record whose media type no server stores is refused")
+    func mediaType() {
+        var fields: HTTPFields = [.freshetCursor: "e1-7", .eTag: "\"e1-6\""]
+        // Given the longest media type
+        let longest = "image/" + String(repeating: "x", count: 249)
+        fields[.contentType] = longest
+        guard case .record(let record, _) = decode(.record(key, known: nil), 200, "png", fields) else {
+            Issue.record("no record")
+            return
+        }
+        #expect(record.content?.type == longest)
+        // When it is longer, also as a parameter of JSON, or no visible ASCII
+        for type in [longest + "x", "application/json; a=" + String(repeating: "x", count: 255), "image/\u{E9}", ""] {
+            fields[.contentType] = type
+            // Then
+            #expect(isGarbage(decode(.record(key, known: nil), 200, "1", fields)), "\(type.count)")
+        }
+    }
+
     @Test(arguments: [Since.start, .now]) func nothingIsNothingWhereverItIsAskedFrom(_ since: Since) {
         let kind = RequestDescription.Kind.changes(since: since, filter: .all, wait: 0, limit: 10)
         #expect(decode(kind, 204) == .noChange(Sample.cursor(7)))
