@@ -1,14 +1,15 @@
 internal import FreshetPlatform
 internal import FreshetSQLite
 internal import Glibc
-internal import Synchronization
 
-/// The file that holds the current generation's number of a cache directory. All instances that have the directory open map it into memory.
+/// The file that holds the current generation's number of a cache directory. All instances that have the directory open read it.
 ///
-/// Raising the number empties the cache: from then on no instance, in any process, reads an earlier entry. It costs each read one load.
+/// Raising the number empties the cache: from then on no instance, in any process, reads an earlier entry. It costs each read one system
+/// call, of 8 bytes of a page in memory. The page is mapped only to lock it there: if another process cuts the file, an access to the
+/// mapping would end this process, and a system call reports it.
 /// The number names a folder, so a new generation never meets an old one's files.
 ///
-/// The number is written with a check as one word, so a damaged word is detected.
+/// The number is written with a check as one word, so a damaged word is detected, and one that is read while it changes.
 final class DiskControl: Sendable {
     static let name = "freshet.cache"
     /// The tag of <https://bford.info/cachedir/>, by which backup programs recognise directories to skip.
@@ -25,13 +26,16 @@ final class DiskControl: Sendable {
     private static let family = Array("freshet cache ".utf8)
     private static let wordOffset = 16
     private static let size = 4_096
+    /// `O_NOATIME`, which Glibc defines for GNU programs only. It is the right of the file's owner.
+    private static let noAccessTime: Int32 = 0o1_000_000
 
     private let directory: String
     private let descriptor: Int32
     private let identity: FileIdentity
-    /// The address of the word in shared memory; valid until deinit.
+    /// The address of the locked page; valid until deinit, and never accessed.
     private let address: UInt
-    /// Whether the word is read without ever waiting for the disk: the kernel may reclaim a mapped page unless it is locked.
+    /// Whether the word is read without ever waiting for the disk: the kernel may reclaim a page unless it is locked, and a read may have
+    /// to store its time.
     let isLockedInMemory: Bool
 
     /// Opens the directory, and makes it if there is none.
@@ -82,15 +86,17 @@ final class DiskControl: Sendable {
         let isNew = count == 0 && !DiskGeneration.isAny(in: directory)
         // A file that is neither empty nor a cache's, beside no tag of ours: someone else's.
         guard count == 0 || head.starts(with: family) || isCache(directory) else { throw .notACacheDirectory(path: directory) }
-        // Every byte is written, since reading a hole of a file in memory on a full disk would end the process.
-        var page = [UInt8](repeating: 0, count: size)
-        page.replaceSubrange(0..<magic.count, with: magic)
-        withUnsafeBytes(of: word(DiskGeneration.next(after: nil, directory))) {
-            page.replaceSubrange(wordOffset..<(wordOffset + 8), with: $0)
-        }
-        try write(page, at: 0, descriptor, directory)
+        try write(page(DiskGeneration.next(after: nil, directory)), at: 0, descriptor, directory)
         try writeTag(directory)
         return !isNew
+    }
+
+    /// The whole file. Every byte is written, so that a full disk is reported then.
+    private static func page(_ generation: UInt32) -> [UInt8] {
+        var page = [UInt8](repeating: 0, count: size)
+        page.replaceSubrange(0..<magic.count, with: magic)
+        withUnsafeBytes(of: word(generation)) { page.replaceSubrange(wordOffset..<(wordOffset + 8), with: $0) }
+        return page
     }
 
     private static func writeTag(_ directory: String) throws(CacheError) {
@@ -107,14 +113,13 @@ final class DiskControl: Sendable {
 
     private init(_ directory: String, _ descriptor: Int32) throws(CacheError) {
         guard let identity = FileIdentity(descriptor: descriptor) else { throw Self.error(errno, directory) }
-        // Read only: it is written with pwrite, which reports a full disk, as memory cannot.
         let mapped = mmap(nil, Self.size, PROT_READ, MAP_SHARED, descriptor, 0)
         guard let mapped, mapped != MAP_FAILED else { throw Self.error(errno, directory) }
         self.directory = directory
         self.descriptor = descriptor
         self.identity = identity
         address = UInt(bitPattern: mapped)
-        isLockedInMemory = mlock(mapped, Self.size) == 0
+        isLockedInMemory = mlock(mapped, Self.size) == 0 && fcntl(descriptor, F_SETFL, Self.noAccessTime) == 0
     }
 
     deinit {
@@ -130,11 +135,12 @@ final class DiskControl: Sendable {
         return generation(head.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: wordOffset, as: UInt64.self) })
     }
 
-    /// The current generation; `nil` if the word is damaged or was never written.
+    /// The current generation; `nil` if the word is damaged or was never written, or the file was cut.
     var generation: UInt32? {
-        guard let word = UnsafeRawPointer(bitPattern: address + UInt(Self.wordOffset)) else { return nil }
-        let value = word.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
-        return Self.generation(value)
+        var value: UInt64 = 0
+        var count = pread(descriptor, &value, 8, off_t(Self.wordOffset))
+        while count < 0, errno == EINTR { count = pread(descriptor, &value, 8, off_t(Self.wordOffset)) }
+        return count == 8 ? Self.generation(value) : nil
     }
 
     private static func generation(_ value: UInt64) -> UInt32? {
@@ -151,9 +157,15 @@ final class DiskControl: Sendable {
     /// Makes another generation the current one, also after a loss of power: removed entries must not be readable again. Call
     /// within ``locked(_:)``.
     func setGeneration(_ number: UInt32) throws(CacheError) {
-        var word = Self.word(number)
-        let count = pwrite(descriptor, &word, 8, off_t(Self.wordOffset))
-        guard count == 8 else { throw Self.error(count < 0 ? errno : ENOSPC, directory) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Self.error(errno, directory) }
+        let page = Self.page(number)
+        if status.st_size >= Self.size {
+            try Self.write(Array(page[Self.wordOffset..<(Self.wordOffset + 8)]), at: Self.wordOffset, descriptor, directory)
+        } else {
+            // Another process has cut the file.
+            try Self.write(page, at: 0, descriptor, directory)
+        }
         guard fdatasync(descriptor) == 0 else { throw Self.error(errno, directory) }
     }
 

@@ -38,4 +38,20 @@ import Testing
         close(open(folder.file("g0000000c"), O_CREAT | O_WRONLY, 0o600))
         #expect(!DiskControl.isOurs(folder.path))
     }
+
+    @Test("a file that another process has cut has no generation, and is whole again with the next one", arguments: [0, 16, 20])
+    func cut(size: Int) throws {
+        // Given
+        let control = try DiskControl.open(directory: folder.path).control
+        let generation = try #require(control.generation)
+        // When
+        try #require(truncate(folder.file(DiskControl.name), size) == 0)
+        // Then
+        #expect(control.generation == nil)
+        // And when a generation is set
+        try control.locked { try control.setGeneration(generation + 1) }
+        // Then all instances have it
+        let (other, isStale) = try DiskControl.open(directory: folder.path)
+        #expect(control.generation == generation + 1 && other.generation == generation + 1 && !isStale)
+    }
 }

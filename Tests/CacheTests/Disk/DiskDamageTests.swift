@@ -148,6 +148,29 @@ struct DiskDamageTests {
         #expect(try await one.keys() == ["a"])
     }
 
+    @Test("a control file that is cut while the cache is open resets it, for every instance", arguments: [0, 20])
+    func controlFile(size: Int) async throws {
+        // Given two instances
+        let folder = TemporaryDirectory()
+        let one = try await DiskCache.open(folder.path, configuration())
+        let other = try await DiskCache.open(folder.path, configuration())
+        try await one.setValue([1], forKey: "a")
+        #expect(try await other.value(forKey: "a")?.bytes == [1])
+        var events = one.events.makeAsyncIterator()
+        // When
+        truncate(folder.file("freshet.cache"), size)
+        // Then
+        #expect(try await one.value(forKey: "a") == nil)
+        try await one.setValue([2], forKey: "b")
+        guard case .reset(.damage) = await events.next() else {
+            Issue.record("it did not say so")
+            return
+        }
+        #expect(try await one.keys() == ["b"])
+        #expect(try await other.value(forKey: "a") == nil)
+        #expect(try await other.value(forKey: "b")?.bytes == [2])
+    }
+
     /// Writes the files of one directory into another.
     private func restore(_ names: [String], _ contents: [[UInt8]], from: String, to: String) {
         for (name, bytes) in zip(names, contents) {
