@@ -53,7 +53,8 @@ extension DiskCache {
             let database = try control.locked {
                 guard let generation = control.generation else { throw DiskFailure.damage("the file \(DiskControl.name)") }
                 return try DiskDatabase(
-                    folder: folder(generation), generation: generation, newScope: wanted, logger: configuration.logger)
+                    folder: folder(generation), generation: generation, newScope: wanted, largestValue: configuration.byteLimit,
+                    logger: configuration.logger)
             }
             if database.scope == wanted {
                 writing.database = database

@@ -185,7 +185,8 @@ extension DiskCache {
     private func openReader(_ generation: UInt32) throws -> DiskReader? {
         do {
             return try DiskReader.open(
-                folder: folder(generation), generation: generation, scope: scope.withLock { $0 }, pages: configuration.pages)
+                folder: folder(generation), generation: generation, scope: scope.withLock { $0 },
+                largestValue: configuration.byteLimit, pages: configuration.pages)
         } catch CacheError.schemaChanged {
             shared.withLock { $0.otherGeneration = generation }
             return nil

@@ -31,9 +31,9 @@ final class DiskDatabase {
     var leftFiles: [(KeyHash, UInt64)] = []
 
     /// Opens the generation's file, and makes it if there is none. Call within the directory's lock.
-    init(folder: String, generation: UInt32, newScope: String, logger: Logger) throws {
+    init(folder: String, generation: UInt32, newScope: String, largestValue: Int, logger: Logger) throws {
         self.generation = generation
-        files = DiskFiles(root: folder)
+        files = DiskFiles(root: folder, largestValue: largestValue)
         let failure = DiskFolder.make(folder)
         guard failure == 0 else { throw DiskControl.error(failure, folder) }
         path = folder + "/" + DiskSchema.file

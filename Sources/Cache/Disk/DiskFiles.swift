@@ -9,6 +9,8 @@ internal import Glibc
 struct DiskFiles: Sendable {
     /// The generation's folder.
     let root: String
+    /// The most bytes of a value. No memory is allocated for a row that states more, which was not written within the limit.
+    var largestValue = Int.max
     static let folders = 256
     /// The age in seconds below which a file's row may not be written yet.
     private static let tender: Int = 600
@@ -42,8 +44,9 @@ struct DiskFiles: Sendable {
         }
     }
 
-    /// The file's bytes, if it has as many as it should.
+    /// The file's bytes, if it has as many as it should, and no more than ``largestValue``.
     func read(_ number: KeyHash, _ unique: UInt64, count: Int) -> [UInt8]? {
+        guard count <= largestValue else { return nil }
         var status = stat()
         let path = path(number, unique)
         // Checked before memory is allocated: a damaged row never gets here, but the file may have been cut.

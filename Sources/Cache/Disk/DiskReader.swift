@@ -23,16 +23,19 @@ final class DiskReader: @unchecked Sendable {
     /// The rows that were read since they were last collected, in order.
     var accesses: [KeyHash] = []
 
-    private init(_ connection: Connection, folder: String, generation: UInt32) throws {
+    private init(_ connection: Connection, _ files: DiskFiles, generation: UInt32) throws {
         self.connection = connection
         self.generation = generation
-        files = DiskFiles(root: folder)
+        self.files = files
         select = try connection.statement("SELECT record FROM value WHERE id = ?1")
     }
 
+    /// - Parameter largestValue: the most bytes of a value; a larger one is a miss.
     /// - Returns: `nil` if the generation does not exist yet.
     /// - Throws: ``CacheError/schemaChanged(path:)`` if it is another schema's.
-    static func open(folder: String, generation: UInt32, scope: String, pages: ResidentPages) throws -> DiskReader? {
+    static func open(
+        folder: String, generation: UInt32, scope: String, largestValue: Int, pages: ResidentPages
+    ) throws -> DiskReader? {
         let path = folder + "/" + DiskSchema.file
         guard DiskFolder.exists(path) else { return nil }
         let connection = try Connection(path: path, mode: .readWrite, nonblockingReads: pages)
@@ -41,7 +44,7 @@ final class DiskReader: @unchecked Sendable {
         // Between its first bytes and its tables, another process's new generation is an empty file.
         if try DiskSchema.isEmpty(in: connection) { return nil }
         guard try DiskSchema.scope(in: connection) == scope else { throw CacheError.schemaChanged(path: folder) }
-        return try DiskReader(connection, folder: folder, generation: generation)
+        return try DiskReader(connection, DiskFiles(root: folder, largestValue: largestValue), generation: generation)
     }
 
     /// Reads one key without waiting for the disk.
@@ -79,6 +82,8 @@ final class DiskReader: @unchecked Sendable {
             switch record.location {
             case .inline(let bytes): return opened(bytes, record.head, tags, key, number, cipher)
             case .file(let unique, let count, let checksum):
+                // No damage: the limit may have been lowered.
+                guard count <= files.largestValue else { return .miss }
                 if let bytes = files.read(number, unique, count: count), DiskRecord.checksum(file: bytes) == checksum {
                     return opened(bytes, record.head, tags, key, number, cipher)
                 }

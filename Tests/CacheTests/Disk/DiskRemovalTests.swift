@@ -135,4 +135,22 @@ struct DiskRemovalTests {
         #expect(try await cache.contains("x"))
         #expect(files(beneath: folder.path).allSatisfy { !$0.contains(/[0-9a-f]{16}-[0-9a-f]{16}/) })
     }
+
+    @Test("a value in a file that has more bytes than the limit is a miss, and no damage")
+    func beyondTheLimit() async throws {
+        // Given a value, and another one beyond the limit that the cache is opened with next
+        do {
+            let cache = try await DiskCache.open(folder.path)
+            try await cache.setValue(Array(repeating: 1, count: 100_000), forKey: "small")
+            try await cache.setValue(Array(repeating: 1, count: 100_001), forKey: "large")
+            await cache.close()
+        }
+        var configuration = DiskCache.Configuration()
+        configuration.byteLimit = 100_000
+        let cache = try await DiskCache.open(folder.path, configuration)
+        // Then
+        #expect(try await cache.value(forKey: "large") == nil)
+        #expect(try await cache.value(forKey: "small") != nil)
+        #expect(try await cache.statistics().damaged == 0)
+    }
 }
