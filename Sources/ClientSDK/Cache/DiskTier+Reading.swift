@@ -44,7 +44,10 @@ extension DiskTier {
         try connection.withStatement("SELECT receipt, size FROM rejection ORDER BY place") { statement in
             var places: [RejectionEntry] = []
             while try statement.step() {
-                places.append(RejectionEntry(writeID: LocalWriteID(statement.int64(0)), size: Int(statement.int64(1))))
+                let size = statement.int64(1)
+                // Sizes are added up.
+                guard (0...(1 << 31)).contains(size) else { throw Self.damaged("a rejected write") }
+                places.append(RejectionEntry(writeID: LocalWriteID(statement.int64(0)), size: Int(size)))
             }
             return places
         }

@@ -113,6 +113,17 @@ import Testing
         #expect(try tier.rejections() == [rejected(1)])
     }
 
+    @Test("a size that no rejected write has is damage of the file", arguments: [Int64.min, -1, 1 << 62])
+    func sizes(size: Int64) throws {
+        // Given
+        let tier = try open()
+        try apply([.put(rejected(1)), .put(rejected(2))], to: tier)
+        // When
+        try tier.connection.execute("UPDATE rejection SET size = \(size)")
+        // Then
+        #expect(throws: SQLiteError.self) { try tier.load() }
+    }
+
     @Test("a damaged row is damage of the file")
     func damage() throws {
         // Given

@@ -68,9 +68,9 @@ extension OutboxRow: WireMessage {
             case "epoch": epoch = Epoch(try reader.string())
             case "ancestor": ancestor = try reader.content()
             case "original": original = try Write(&reader).operation
-            case "attempts": attempts = try reader.integer()
+            case "attempts": attempts = try reader.counter(from: 0)
             case "created": created = try reader.integer()
-            case "earlier": earlier = try reader.integer()
+            case "earlier": earlier = try reader.integer(in: -1...0)
             case "displaced": isDisplaced = try reader.boolean()
             default: try reader.skip()
             }

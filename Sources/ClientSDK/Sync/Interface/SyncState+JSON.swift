@@ -32,16 +32,16 @@ extension SyncState: WireMessage {
         while let name = try reader.nextMember() {
             switch name {
             case "client": client = try ClientIdentifier(try reader.string())
-            case "nextNumber": changes.append(.nextNumber(try reader.integer()))
-            case "nextReceipt": changes.append(.nextWriteID(try reader.integer()))
+            case "nextNumber": changes.append(.nextNumber(try reader.counter(from: 1)))
+            case "nextReceipt": changes.append(.nextWriteID(try reader.counter(from: 1)))
             case "epoch": changes.append(.epoch(Epoch(try reader.string())))
             case "cursor": changes.append(.cursor(try Cursor(try reader.string())))
             case "completeAt": changes.append(.completeAt(Timestamp(milliseconds: try reader.integer())))
             case "lostCursor": lostCursor = try Cursor(try reader.string())
-            case "pass": changes.append(.pass(try reader.integer()))
+            case "pass": changes.append(.pass(try reader.counter(from: 1)))
             case "verification": changes.append(.revalidation(RevalidationPhase(rawValue: try reader.integer()) ?? .complete))
             case "scope": changes.append(.scope(try reader.string()))
-            case "droppedRejections": changes.append(.droppedRejections(try reader.integer()))
+            case "droppedRejections": changes.append(.droppedRejections(try reader.counter(from: 0)))
             case "mustReconcile": changes.append(.mustReconcile(try reader.boolean()))
             case "renamesAfter": changes.append(.renamesAfter(try reader.integer()))
             case "principal": changes.append(.principal(try reader.string()))
@@ -56,5 +56,16 @@ extension SyncState: WireMessage {
         self.init(client: client)
         for change in changes { apply(change) }
         self.lostCursor = lostCursor
+    }
+}
+
+extension JSONReader {
+    /// Reads a number that the device counts, of at most 2^53. Another one is damage: calculations with it could overflow.
+    mutating func counter(from lowest: Int64) throws(WireError) -> Int64 { try integer(in: lowest...(1 << 53)) }
+
+    mutating func integer(in range: ClosedRange<Int64>) throws(WireError) -> Int64 {
+        let value = try integer()
+        guard range.contains(value) else { throw .unexpectedJSON("\(value) is no number from \(range.lowerBound) to \(range.upperBound)") }
+        return value
     }
 }
