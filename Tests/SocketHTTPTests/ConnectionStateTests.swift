@@ -68,6 +68,20 @@ struct ConnectionStateTests {
         #expect(state.end() == .close)
     }
 
+    @Test("One that ends without an answer admits nothing, and lingers")
+    func unanswered() {
+        // Given an answered request
+        var state = ConnectionState()
+        _ = state.admit(isFinal: false)
+        state.finishTurn(closes: false)
+        // When the next one is not handled
+        state.endUnanswered()
+        // Then
+        #expect(state.isClosing && !state.mayAdmit && state.pending == 0)
+        #expect(!state.wantsInput(isStalled: false))
+        #expect(state.end() == .linger)
+    }
+
     @Test("A stalled connection and one without input are not read")
     func reading() {
         var state = ConnectionState()

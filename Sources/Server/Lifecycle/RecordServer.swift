@@ -206,7 +206,7 @@ public final class RecordServer: Sendable {
 
     /// Reads the files of ``RecordServerConfiguration/tls`` again, for the connections that follow; existing connections go on as they are,
     /// except for those whose certificates the new ``RecordServerConfiguration/TLS/clientAuthority`` has not signed: their waits and
-    /// streams end, and they are closed with their next response.
+    /// streams end, and they are closed when their next request arrives.
     /// Does nothing unless the server runs with TLS. Blocks on the disk.
     ///
     /// - Throws: ``RecordServerError/certificateUnusable(_:)``; the server then keeps the certificates that it has.

@@ -14,7 +14,7 @@ package protocol ByteLayer: AnyObject {
 
     /// Whether the peer has to connect again, since the handshake would have another result now. To be read after it.
     ///
-    /// The loop reads it for each request, so it takes a lock only after a change.
+    /// The loop reads it before each request, and after it has passed a `GET` to its handler, so it takes a lock only after a change.
     var isOutdated: Bool { get }
 
     /// Takes all bytes that have arrived, continues the handshake, and decrypts the complete records.

@@ -78,6 +78,9 @@ struct ConnectionState: Sendable {
         flags.formUnion([.final, .closing])
     }
 
+    /// Ends the connection once earlier answers are sent: input that has arrived, or that arrives later, is not handled.
+    mutating func endUnanswered() { flags.formUnion([.final, .closing, .hasUnreadInput]) }
+
     mutating func endInput() { flags.insert(.inputEnded) }
 
     /// Records that input came after the last request that will be handled.

@@ -121,7 +121,32 @@ extension EventLoop {
         let slot = RequestSlot(number: number, traits: template.traits, origin: template.origin)
         let exchange = Exchange(handle: ExchangeHandle(connection, slot))
         template.handler.handle(input.assumingMemoryBound(to: UInt8.self).span.extracting(value), exchange)
+        closeIfOutdated(connection)
         return end
+    }
+
+    // MARK: Outdated connections
+
+    /// Ends a connection whose peer has to connect again, without an answer to the request that has arrived: its answer could be
+    /// a stream without an end. Nothing of the request is done, so the peer can send it on another connection. To be called while
+    /// the connection is corked, and no request is pending.
+    ///
+    /// - Returns: whether the connection ends.
+    private func endIfOutdated(_ connection: Connection) -> Bool {
+        guard let layer = connection.layer, layer.isOutdated else { return false }
+        connection.state.endUnanswered()
+        return true
+    }
+
+    /// Closes a connection that was not outdated before its `GET` was passed to a handler, and is now, if that is unanswered.
+    ///
+    /// A handler that waits reads, when it is called, by what it will notice that connections have become outdated. If it has
+    /// read that after they had, it would notice nothing.
+    private func closeIfOutdated(_ connection: Connection) {
+        guard let layer = connection.layer, connection.state.pending > 0, layer.isOutdated else { return }
+        flushCork(connection)
+        sendClosureAlert(connection)
+        close(connection)
     }
 
     // MARK: Bodies
@@ -130,6 +155,8 @@ extension EventLoop {
     ///
     /// - Parameter isBodyLate: whether none of the body has arrived.
     private func awaitAdmission(of head: RequestHead, on connection: Connection, isBodyLate: Bool) {
+        // Behind a request that is being handled, the request is looked at when its turn comes.
+        if connection.state.pending == 0, endIfOutdated(connection) { return }
         let context = connection.context
         switch context.router.match(head) {
         case .route(let parameters) where parameters.route.admission != nil:
@@ -185,10 +212,11 @@ extension EventLoop {
         deliver(.response(connection.context.router.failure(failure)), to: connection, slot)
     }
 
-    /// Numbers a request and passes it to its handler.
+    /// Numbers a request and passes it to its handler, unless its connection is outdated.
     private func dispatch(_ parsed: ParsedRequest, on connection: Connection) {
+        if endIfOutdated(connection) { return }
         let head = parsed.head
-        let number = connection.state.admit(isFinal: !head.keepsAlive || connection.layer?.isOutdated == true)
+        let number = connection.state.admit(isFinal: !head.keepsAlive)
         let context = connection.context
         let slot = RequestSlot(number: number, traits: head.traits, origin: context.crossOrigin?.number(of: head) ?? 0)
         counters.requests.add(1)
@@ -198,6 +226,8 @@ extension EventLoop {
             let share = size > MemoryLedger.large ? HandledBytes.Share(size, of: context.handledBytes) : nil
             let request = Request(parsed, parameters, of: connection, share)
             parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, slot)))
+            // A write that has begun is answered.
+            if head.line.method == .get { closeIfOutdated(connection) }
             // The handler may keep its request, and so the head: taking the repetition avoids a second reference to its
             // handler.
             let repetition = head.repetition.withLock { $0.take() }

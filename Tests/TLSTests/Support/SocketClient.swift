@@ -49,9 +49,12 @@ final class SocketClient {
     }
 
     /// The status line of the answer to a `GET`; empty if the server closes.
-    func get(_ path: String) -> String {
+    func get(_ path: String) -> String { status(of: "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n") }
+
+    /// The status line of the answer to a request, which has a body; empty if the server closes.
+    func status(of request: String) -> String {
         let before = client.received.count
-        Sockets.write(descriptor, client.send(Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)))
+        Sockets.write(descriptor, client.send(Array(request.utf8)))
         while true {
             let text = String(decoding: client.received[before...], as: UTF8.self)
             if let head = text.firstRange(of: "\r\n\r\n"), let end = text.firstRange(of: "\r\n"), text.endIndex > head.upperBound {
