@@ -19,27 +19,24 @@ final class EventStream: Sendable {
 
     let stream: ResponseStream
     let session: AccessSession?
-    /// That of the feeds when the request was received (``FeedRegistry/releases``).
+    /// That of the request.
     private let releases: Int
     private let core: ServerCore
     private let changes: ChangesRequest
     private let state = Mutex(State())
 
     /// - Parameter session: that of the request, counted as a wait.
-    private init(
-        _ context: RequestContext, _ session: AccessSession?, _ changes: ChangesRequest, _ fields: ResponseFields, releases: Int
-    ) {
+    private init(_ context: RequestContext, _ session: AccessSession?, _ changes: ChangesRequest, _ fields: ResponseFields) {
         core = context.core
         self.changes = changes
         self.session = session
-        self.releases = releases
+        releases = context.releases
         stream = context.exchange.stream(status: .ok, fields: fields)
         core.metrics.countResponse(context.endpoint, status: 200)
     }
 
     /// Looks into the store first: a refusal must be a status, hence known before the stream begins.
     static func open(_ context: RequestContext, _ changes: ChangesRequest) {
-        let releases = context.core.feeds.releases
         context.later {
             let core = context.core
             let session = try context.session.map { session throws(Problem) in try core.access?.limits.waiting(session) ?? session }
@@ -51,7 +48,7 @@ final class EventStream: Sendable {
                 ]
                 fields.append(.freshetCursor, cursor.description)
                 fields.append(store: core.store.identifier)
-                let stream = EventStream(context, session, changes, fields, releases: releases)
+                let stream = EventStream(context, session, changes, fields)
                 stream.stream.onDisconnect { [weak stream] in stream?.cancel() }
                 return stream
             }

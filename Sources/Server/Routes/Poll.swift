@@ -39,6 +39,8 @@ final class Poll: RepeatedRequestHandler {
     }
 
     func handle(_ value: Span<UInt8>, _ exchange: Exchange) {
+        // Before all else: the connection is looked at again after this call.
+        let releases = core.feeds.releases
         let since: Since
         do throws(WireError) { since = try Since(ascii: value) } catch { return refuse(exchange, error) }
         if let session {
@@ -47,11 +49,11 @@ final class Poll: RepeatedRequestHandler {
                 try core.access?.limits.count(session, writes: 0, bytes: 0)
             } catch { return refuse(exchange, error) }
         }
-        ask(since: since, exchange)
+        ask(since: since, exchange, releases: releases)
     }
 
     private func refuse(_ exchange: Exchange, _ error: any Error) {
-        fail(PendingPoll(exchange: exchange, deadline: 0, turn: nil), error)
+        fail(PendingPoll(exchange: exchange, deadline: 0, turn: nil, releases: 0), error)
     }
 
     /// A poll in progress.
@@ -60,14 +62,18 @@ final class Poll: RepeatedRequestHandler {
         let deadline: Int64
         /// That of the request in a shared cache; `nil` if none may keep the response.
         let turn: UInt32?
+        /// That of the feeds when the request was received (``FeedRegistry/releases``).
+        let releases: Int
     }
 
     /// Answers a poll from the feed or the store, or lets it wait.
-    func ask(since: Since, _ exchange: Exchange) {
+    ///
+    /// - Parameter releases: that of the feeds when the request was received.
+    func ask(since: Since, _ exchange: Exchange, releases: Int) {
         let now = core.now()
         let end = session.flatMap { core.access?.deadline(of: $0, at: now) } ?? .max
         let request = PendingPoll(
-            exchange: exchange, deadline: min(now + Int64(wait) * 1_000, end), turn: isCacheable ? since.turn : nil)
+            exchange: exchange, deadline: min(now + Int64(wait) * 1_000, end), turn: isCacheable ? since.turn : nil, releases: releases)
         guard end > now else { return fail(request, AccessProblem.of(.expired)) }
         if let problem = core.follower?.contactProblem ?? selection.subscription.part.refusal(of: since) { return fail(request, problem) }
         do { try ask(request, since: since, now: now) } catch { fail(request, error) }
@@ -108,8 +114,9 @@ final class Poll: RepeatedRequestHandler {
         // A client that has closed only its sending side still reads, so it gets an answer: nothing yet.
         case .waiting(let waiter):
             request.exchange.onDisconnect(notify: feed, waiter.number)
-            // A revocation while the poll was in the store did not find it among the waiters.
-            if let session, core.access?.wasRevoked(session) ?? false { feed.cancel(waiter) }
+            // A revocation or a release while the poll was in the store did not find it among the waiters.
+            let isRevoked = session.map { core.access?.wasRevoked($0) ?? false } ?? false
+            if isRevoked || core.feeds.releases != request.releases { feed.cancel(waiter) }
         case .reply(let reply): respond(request, reply)
         case .scan(let since): later(request, isContinuation: isVerified) { [self] in try scan(request, since: since) }
         }

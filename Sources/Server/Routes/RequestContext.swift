@@ -41,6 +41,8 @@ struct RequestContext: IncomingRequest {
     let endpoint: Endpoint
     let request: Request
     let exchange: Exchange
+    /// That of the feeds when the request was received (``FeedRegistry/releases``).
+    let releases: Int
     /// `nil` on a server that is open to all.
     var session: AccessSession?
 

@@ -16,7 +16,7 @@ extension ServerCore {
         case .response:
             let poll = Poll(context, changes.selection, wait: changes.wait)
             context.request.onRepeat(varying: "since", poll)
-            poll.ask(since: changes.since, context.exchange)
+            poll.ask(since: changes.since, context.exchange, releases: context.releases)
         }
     }
 

@@ -250,7 +250,8 @@ final class ServerCore: Sendable {
         for endpoint in Endpoint.allCases {
             let handler = handler(of: endpoint)
             router.on(endpoint.method, endpoint.pattern, admission: { [self] in admit($0, to: endpoint, $1) }) { [self] request, exchange in
-                var context = RequestContext(core: self, endpoint: endpoint, request: request, exchange: exchange)
+                var context = RequestContext(
+                    core: self, endpoint: endpoint, request: request, exchange: exchange, releases: feeds.releases)
                 // A page or a principal that is refused learns no position either.
                 do {
                     let sender = try sender(of: request, to: endpoint) { access in try self.sender(of: request, to: endpoint, access) }
