@@ -18,8 +18,6 @@ static inline int freshet_tls_configure(SSL_CTX *context) {
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_security_level(context, 2);
-    // The certificates that a client presents, which the session keeps as long as it lives.
-    SSL_CTX_set_max_cert_list(context, 32 << 10);
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
         && SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20")
         && SSL_CTX_set_session_id_context(context, (const unsigned char *)"freshet", 7);

@@ -91,6 +91,9 @@ package final class TLSContext: @unchecked Sendable {
         return context
     }
 
+    /// The most bytes of the certificates that a client presents, which the session keeps as long as it lives.
+    private static let mostCertificateBytes = 32 << 10
+
     private static func demandCertificates(signedBy authority: ClientAuthority, _ context: OpaquePointer) throws(TLSError) {
         switch authority {
         case .file(let path):
@@ -105,6 +108,7 @@ package final class TLSContext: @unchecked Sendable {
             SSL_CTX_set1_cert_store(context, SSL_CTX_get_cert_store(other))
         }
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_CERT_LIST, mostCertificateBytes, nil)
     }
 
     private static func digest(ofAuthorityOf context: OpaquePointer) throws(TLSError) -> String {
