@@ -2,6 +2,10 @@ internal import FreshetSQLite
 package import FreshetWire
 
 extension SQLiteRecordStore {
+    /// Values of at most this many bytes are on the page of their row, which a scan reads in any case: with the longest names a row
+    /// has 2 KiB then, and SQLite moves none of less than 4,000 bytes to other pages.
+    private static let bytesReadWithRow = 1 << 10
+
     package func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
         try read { connection in
             try connection.readTransaction {
@@ -19,22 +23,26 @@ extension SQLiteRecordStore {
     }
 
     /// Merges the records and the invalidations in revision order.
+    ///
+    /// SQLite reads each column of a row before the filter sees it. So a scan with a filter reads only the short values with
+    /// their rows, and each other one once its row is taken.
     private static func scan(_ scan: inout ChangeScan, _ namespace: Int64, _ hasInvalidations: Bool, _ connection: Connection) throws {
         let after = scan.reached.number
         let inlineLimit = scan.query.inlineLimit
+        let bytesWithRow = scan.query.filter == .all ? inlineLimit : min(inlineLimit, bytesReadWithRow)
         try connection.withStatement(
             """
             SELECT revision, collection, id, modified, client, write, content_type, length(value),
-                CASE WHEN length(value) <= ? THEN value END
+                CASE WHEN length(value) <= ? THEN value END, row
             FROM record WHERE namespace = ? AND revision > ? ORDER BY revision
             """
         ) { record in
-            try record.bind(1, inlineLimit)
+            try record.bind(1, bytesWithRow)
             try record.bind(2, namespace)
             try record.bind(3, after)
             guard hasInvalidations else {
                 while try record.step() {
-                    guard try scan.take(record: record) else { return }
+                    guard try scan.take(record: record, connection) else { return }
                 }
                 return
             }
@@ -47,7 +55,7 @@ extension SQLiteRecordStore {
                 var hasInvalidation = try invalidation.step()
                 while hasRecord || hasInvalidation {
                     if hasRecord, !hasInvalidation || record.int64(0) < invalidation.int64(0) {
-                        guard try scan.take(record: record) else { return }
+                        guard try scan.take(record: record, connection) else { return }
                         hasRecord = try record.step()
                     } else {
                         guard try scan.take(invalidation: invalidation) else { return }
@@ -59,9 +67,20 @@ extension SQLiteRecordStore {
     }
 }
 
+extension Connection {
+    /// The value of the record in a row, within the transaction that has found the row.
+    fileprivate func value(ofRecord row: Int64) throws -> [UInt8] {
+        try withStatement("SELECT value FROM record WHERE row = ?") { value in
+            try value.bind(1, row)
+            return try value.step() ? value.bytes(0) : []
+        }
+    }
+}
+
 extension ChangeScan {
-    fileprivate mutating func take(record row: Statement) throws -> Bool {
+    fileprivate mutating func take(record row: Statement, _ connection: Connection) throws -> Bool {
         let isTombstone = row.isNull(7)
+        let inlineLimit = query.inlineLimit
         let revision = try Revision(row, 0)
         return try take(
             revision: revision, isRecord: !isTombstone,
@@ -76,10 +95,11 @@ extension ChangeScan {
             guard filter.matches(key) else { return nil }
             guard !isTombstone else { return (.delete(key), 0) }
             let size = Int(row.int64(7))
-            guard !row.isNull(8) else {
+            guard size <= inlineLimit else {
                 return (.put(key, content: nil, contentType: row.optionalText(6) ?? Content.json, size: size), 0)
             }
-            let content = Content(stored: row.bytes(8), type: row.optionalText(6))
+            let value = try row.isNull(8) ? connection.value(ofRecord: row.int64(9)) : row.bytes(8)
+            let content = Content(stored: value, type: row.optionalText(6))
             return (.put(key, content: content, contentType: content.type, size: size), size)
         } details: {
             let author: Change.Author? =
