@@ -23,6 +23,21 @@ struct ExchangeTests {
         #expect(try await client.run { try $0.reply().text } == "one")
     }
 
+    @Test("The sender of a request is its address, or its connection where an address may have any number", arguments: [false, true])
+    func sender(isProxy: Bool) async throws {
+        // Given two connections of one address
+        var limits = Limits.patient
+        if !isProxy { limits.trustedProxies = [] }
+        let server = try TestServer(limits: limits)
+        let clients = [Client(try RawClient(port: server.port)), Client(try RawClient(port: server.port))]
+        // When each sends a request
+        for client in clients { try await client.run { $0.send(ExchangeTests.parkRequest) } }
+        let exchanges = await server.parked.take(2)
+        // Then
+        #expect((exchanges[0].sender == exchanges[1].sender) == !isProxy)
+        for exchange in exchanges { exchange.respond(.text("done")) }
+    }
+
     @Test("An exchange that waited and was released is answered 500")
     func dropped() async throws {
         let server = try TestServer()

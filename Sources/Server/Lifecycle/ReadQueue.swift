@@ -1,11 +1,10 @@
-import DequeModule
 import Dispatch
 import FreshetPlatform
 import Glibc
 import Synchronization
 
-/// Runs work that may take long (scans, large bodies) on a few threads, away from the event loops, and refuses work
-/// when too much waits.
+/// Runs work that may take long (scans, large bodies) on a few threads, away from the event loops, in turns by sender, and
+/// refuses work when too much waits (``TurnQueue``).
 ///
 /// By default the threads have a low priority, so that event loops and commits do not wait for a processor where many clients read
 /// much at once. With all attacks on memory at once, on two processors, other clients write a third more.
@@ -16,7 +15,7 @@ final class ReadQueue: Sendable {
 
     /// - Parameters:
     ///   - width: how many work items run at once.
-    ///   - limit: how many work items may run or wait.
+    ///   - limit: how many work items may run or wait; those of one sender may be a quarter of them.
     ///   - niceness: that of the threads, beside 0 of the others.
     init(width: Int, limit: Int, niceness: Int32 = 10) { workers = Workers(width: width, limit: limit, niceness: niceness) }
 
@@ -25,13 +24,17 @@ final class ReadQueue: Sendable {
     /// The number of work items that wait.
     var depth: Int { workers.depth }
 
-    /// - Parameter isContinuation: whether the work continues an accepted item, and so must not be refused half-way.
-    /// - Returns: false if too much waits already or the queue has stopped.
-    func submit(isContinuation: Bool = false, _ work: @escaping Work) -> Bool { workers.submit(isContinuation, isUrgent: false, work) }
+    /// - Parameters:
+    ///   - isContinuation: whether the work continues an accepted item, and so must not be refused half-way.
+    ///   - sender: `nil` for the server itself.
+    /// - Returns: false if too much waits already, in all or of the sender, or the queue has stopped.
+    func submit(isContinuation: Bool = false, of sender: ReadSender? = nil, _ work: @escaping Work) -> Bool {
+        workers.submit(isContinuation, isUrgent: false, of: sender, work)
+    }
 
     /// Runs work of the server itself, short and bounded in number, before all that waits for clients: how late it learns of commits
     /// and revocations by other servers must not depend on what clients read. It is never refused.
-    func submitUrgent(_ work: @escaping Work) { _ = workers.submit(true, isUrgent: true, work) }
+    func submitUrgent(_ work: @escaping Work) { _ = workers.submit(true, isUrgent: true, of: nil, work) }
 
     /// Refuses new work, finishes the accepted work, and then calls the closure.
     func stop(then completion: @escaping Work) { workers.stop(then: completion) }
@@ -40,13 +43,10 @@ final class ReadQueue: Sendable {
 /// What the threads share. They do not keep the queue, so that they end with it.
 private final class Workers: Sendable {
     private struct State {
-        var urgent = Deque<ReadQueue.Work>()
-        var waiting = Deque<ReadQueue.Work>()
+        var queue: TurnQueue<ReadSender, ReadQueue.Work>
         /// The number of threads, and how many of them wait for work.
         var threads = 0
         var idle = 0
-        /// The number of work items that were accepted and are not finished.
-        var pending = 0
         /// Set when the queue stops; called once nothing is pending any more.
         var onIdle: [ReadQueue.Work]?
     }
@@ -60,23 +60,25 @@ private final class Workers: Sendable {
 
     private let niceness: Int32
     private let width: Int
-    private let limit: Int
     private let wakeups = DispatchSemaphore(value: 0)
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(width: Int, limit: Int, niceness: Int32) {
         self.niceness = niceness
         self.width = max(width, 1)
-        self.limit = limit
+        state = Mutex(State(queue: TurnQueue(limit: limit, senderLimit: max(limit / 4, 1))))
     }
 
-    var depth: Int { state.withLock { $0.urgent.count + $0.waiting.count } }
+    var depth: Int { state.withLock { $0.queue.waiting } }
 
-    func submit(_ isContinuation: Bool, isUrgent: Bool, _ work: @escaping ReadQueue.Work) -> Bool {
+    func submit(_ isContinuation: Bool, isUrgent: Bool, of sender: ReadSender?, _ work: @escaping ReadQueue.Work) -> Bool {
         let start = state.withLock { state -> Start in
-            guard isContinuation || state.onIdle == nil && state.pending < limit else { return .refused }
-            if isUrgent { state.urgent.append(work) } else { state.waiting.append(work) }
-            state.pending += 1
+            if isUrgent {
+                state.queue.addUrgent(work)
+            } else {
+                guard isContinuation || state.onIdle == nil else { return .refused }
+                guard state.queue.add(work, of: sender, isContinuation: isContinuation) else { return .refused }
+            }
             if state.idle > 0 {
                 state.idle -= 1
                 return .wakesThread
@@ -103,7 +105,7 @@ private final class Workers: Sendable {
 
     func stop(then completion: @escaping ReadQueue.Work) {
         let (isIdle, sleepers) = state.withLock { state in
-            let isIdle = state.pending == 0
+            let isIdle = state.queue.pending == 0
             state.onIdle = (state.onIdle ?? []) + (isIdle ? [] : [completion])
             defer { state.idle = 0 }
             return (isIdle, state.idle)
@@ -113,17 +115,17 @@ private final class Workers: Sendable {
     }
 
     private func run() {
-        while let work = next() {
+        while let (work, sender) = next() {
             work()
-            for completion in finishedOne() { completion() }
+            for completion in finishedOne(of: sender) { completion() }
         }
     }
 
     /// Waits for the next work; `nil` when the thread has to end.
-    private func next() -> ReadQueue.Work? {
+    private func next() -> (work: ReadQueue.Work, sender: ReadSender?)? {
         while true {
-            let (work, ends) = state.withLock { state -> (ReadQueue.Work?, Bool) in
-                if let work = state.urgent.popFirst() ?? state.waiting.popFirst() { return (work, false) }
+            let (item, ends) = state.withLock { state -> ((work: ReadQueue.Work, sender: ReadSender?)?, Bool) in
+                if let item = state.queue.next() { return (item, false) }
                 guard state.onIdle == nil else {
                     state.threads -= 1
                     return (nil, true)
@@ -131,16 +133,16 @@ private final class Workers: Sendable {
                 state.idle += 1
                 return (nil, false)
             }
-            if let work { return work }
+            if let item { return item }
             if ends { return nil }
             wakeups.wait()
         }
     }
 
-    private func finishedOne() -> [ReadQueue.Work] {
+    private func finishedOne(of sender: ReadSender?) -> [ReadQueue.Work] {
         state.withLock { state in
-            state.pending -= 1
-            guard state.pending == 0, let onIdle = state.onIdle else { return [] }
+            state.queue.finish(sender)
+            guard state.queue.pending == 0, let onIdle = state.onIdle else { return [] }
             state.onIdle = []
             return onIdle
         }

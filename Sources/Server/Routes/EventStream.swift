@@ -22,6 +22,7 @@ final class EventStream: Sendable {
     /// That of the request.
     private let releases: Int
     private let core: ServerCore
+    private let sender: ReadSender
     private let changes: ChangesRequest
     private let state = Mutex(State())
 
@@ -31,6 +32,7 @@ final class EventStream: Sendable {
         self.changes = changes
         self.session = session
         releases = context.releases
+        sender = ReadSender(session, context.exchange)
         stream = context.exchange.stream(status: .ok, fields: fields)
         core.metrics.countResponse(context.endpoint, status: 200)
     }
@@ -78,7 +80,7 @@ final class EventStream: Sendable {
             return stream.onWritable(below: Self.highWater) { [self] in goOn(after: cursor, isVerified: isVerified) }
         }
         // A stream that continues is never refused.
-        _ = core.reads.submit(isContinuation: true) { [self] in
+        _ = core.reads.submit(isContinuation: true, of: sender) { [self] in
             do throws(StoreError) { try step(after: cursor, isVerified: isVerified) } catch {
                 core.logger.error("the store could not answer", metadata: ["error": "\(error)"])
                 stream.finish()

@@ -145,7 +145,7 @@ final class Poll: RepeatedRequestHandler {
     // MARK: Answers
 
     private func later(_ request: PendingPoll, isContinuation: Bool, _ work: @escaping @Sendable () throws -> Void) {
-        core.later(isContinuation: isContinuation, work) { [self] in fail(request, $0) }
+        core.later(of: ReadSender(session, request.exchange), isContinuation: isContinuation, work) { [self] in fail(request, $0) }
     }
 
     private func fail(_ request: PendingPoll, _ error: any Error, at position: Cursor? = nil) {

@@ -103,7 +103,7 @@ struct RequestContext: IncomingRequest {
 
     /// Runs work that may take long on the read queue. An error answers the call.
     func later(isContinuation: Bool = false, _ work: @escaping @Sendable () throws -> Void) {
-        core.later(isContinuation: isContinuation, work) { fail($0) }
+        core.later(of: ReadSender(session, exchange), isContinuation: isContinuation, work) { fail($0) }
     }
 
     /// Runs work on the loop if the request's body is short, otherwise on the read queue, so that it does not hold up

@@ -222,13 +222,13 @@ final class ServerCore: Sendable {
             ? ReadQueue(width: HTTPServerConfiguration.defaultLoops, limit: limit) : ReadQueue(width: 4, limit: limit, niceness: 0)
     }
 
-    /// Runs work that may take long on the read queue. `fail` gets the error that it throws, or an overload if too much
-    /// waits already.
+    /// Runs work that may take long on the read queue, at the sender's turn. `fail` gets the error that it throws, or an overload
+    /// if too much waits already.
     func later(
-        isContinuation: Bool, _ work: @escaping @Sendable () throws -> Void,
+        of sender: ReadSender, isContinuation: Bool, _ work: @escaping @Sendable () throws -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
-        let isAccepted = reads.submit(isContinuation: isContinuation) {
+        let isAccepted = reads.submit(isContinuation: isContinuation, of: sender) {
             do { try work() } catch { fail(error) }
         }
         if !isAccepted { fail(refusedRead()) }

@@ -88,7 +88,7 @@ final class ServerContext: Sendable {
     }
 
     /// The address that a connection is counted by; `nil` for a trusted proxy, and for a peer that has no IP address.
-    private func countedAddress(of peer: PeerAddress) -> IPAddress? {
+    func countedAddress(of peer: PeerAddress) -> IPAddress? {
         guard let address = peer.number, !limits.trustedProxies.contains(where: { $0.contains(address) }) else { return nil }
         return address.subscriber
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import FreshetTrust
 import Synchronization
 import Testing
 
@@ -36,6 +37,35 @@ import Testing
         // Then
         #expect(done.load(ordering: .relaxed) == 4)
         #expect(!queue.submit(work))
+    }
+
+    @Test("senders take turns, and none has more than a quarter of the work that may wait")
+    func sendersTakeTurns() async {
+        // Given a queue whose thread is busy, and work of one sender up to its limit
+        let queue = ReadQueue(width: 1, limit: 12)
+        let (gate, running) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let order = Mutex<[String]>([])
+        _ = queue.submit {
+            running.signal()
+            gate.wait()
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "wait").async {
+                running.wait()
+                continuation.resume()
+            }
+        }
+        let senders = ["a", "b"].map { ReadSender.principal(Principal(issuer: "i", subject: $0)) }
+        let accepted = (1...4).map { number in
+            queue.submit(of: senders[0]) { order.withLock { $0.append("a\(number)") } }
+        }
+        // When another sender asks
+        let isOtherAccepted = queue.submit(of: senders[1]) { order.withLock { $0.append("b1") } }
+        gate.signal()
+        await withCheckedContinuation { continuation in queue.stop { continuation.resume() } }
+        // Then it waits for one item of the first
+        #expect(accepted == [true, true, true, false] && isOtherAccepted)
+        #expect(order.withLock { $0 } == ["a1", "b1", "a2", "a3"])
     }
 
     @Test func theServersOwnWorkComesBeforeThatOfClients() async {
