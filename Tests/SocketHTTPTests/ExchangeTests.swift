@@ -85,10 +85,12 @@ struct ExchangeTests {
         let waiting = await server.parked.take(1)[0]
         let signal = Signal()
         waiting.onDisconnect { signal.happen() }
+        #expect(!waiting.isDisconnected)
         // When
         try await client.run { $0.finish() }
         // Then
         await signal.wait()
+        #expect(waiting.isDisconnected)
     }
 
     @Test("After the answer no disconnect is reported")

@@ -74,6 +74,9 @@ final class EventStream: Sendable {
     /// Whether the session has ended, or all waiters were released, since the request was received.
     private var hasEnded: Bool { core.hasEnded(session) || core.feeds.releases != releases }
 
+    /// Whether the peer has disconnected.
+    private var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
     /// Continues from a position, on the read queue.
     func goOn(after cursor: Cursor, isVerified: Bool = false) {
         guard stream.unsentBytes <= Self.highWater else {
@@ -90,7 +93,7 @@ final class EventStream: Sendable {
 
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
         // The client reconnects, and gets the reason as a status.
-        guard !hasEnded, core.follower?.contactProblem == nil else { return stream.finish() }
+        guard !isCancelled, !hasEnded, core.follower?.contactProblem == nil else { return stream.finish() }
         let now = core.now()
         let deadline = session.flatMap { core.access?.deadline(of: $0, at: now) }
         let (decision, entry) = try core.feeds.ask(

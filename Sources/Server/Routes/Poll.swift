@@ -138,7 +138,11 @@ final class Poll: RepeatedRequestHandler {
             try ask(request, since: .after(reached), isVerified: true, now: core.now())
         case .nothing(let reached, isComplete: false):
             // Other requests have their turn before the next stretch.
-            later(request, isContinuation: true) { [self] in try scan(request, since: .after(reached)) }
+            later(request, isContinuation: true) { [self] in
+                // As at the end of a wait, a client that has closed only its sending side gets its position.
+                guard !request.exchange.isDisconnected else { return respond(request, .page(selection.unfinishedPage(at: reached))) }
+                try scan(request, since: .after(reached))
+            }
         }
     }
 

@@ -43,8 +43,21 @@ extension ServerCore {
                 : .idle(reached.issued(to: part))
         case .nothing(let reached, isComplete: false):
             // Other requests have their turn before the next stretch.
-            return context.later(isContinuation: true) { [self] in try answerFromStore(context, changes, since: .after(reached)) }
+            return context.later(isContinuation: true) { [self] in
+                guard !context.exchange.isDisconnected else {
+                    let reply = PollResult.page(changes.selection.unfinishedPage(at: reached))
+                    return context.respond(Response(reply).stating(found.lastWrite))
+                }
+                try answerFromStore(context, changes, since: .after(reached))
+            }
         }
         context.respond(Response(reply).stating(found.lastWrite))
+    }
+}
+
+extension ChangeSelection {
+    /// A page without changes, of a reader whose catch-up ends before the last change.
+    func unfinishedPage(at reached: Cursor) -> FeedPage {
+        PageEncoder(limit: 0, pageBytes: 0).page(at: reached.issued(to: subscription.part), upToDate: false)
     }
 }

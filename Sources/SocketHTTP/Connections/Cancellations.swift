@@ -27,6 +27,8 @@ struct Cancellations: Sendable {
 
     private(set) var isPeerGone = false
     private var isInputEnded = false
+    /// Whether the peer has disconnected or ended its input.
+    var isDisconnected: Bool { isPeerGone || isInputEnded }
     /// A separate property, since most connections have one request at a time, with one action.
     private var first: Entry?
     private var others: [Entry] = []

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The pending answer to a request: given once, from any thread, now or later. A long poll keeps its exchange and holds
 /// no thread.
 ///
@@ -68,6 +70,9 @@ public struct Exchange: Sendable {
     public func onDisconnect(_ body: @escaping @Sendable () -> Void) {
         handle.onCancel(.call(body), isForDisconnect: true)
     }
+
+    /// Whether the peer has disconnected or ended its input, as far as is known: work for its answer is useless, as a rule.
+    package var isDisconnected: Bool { handle.connection.cancellations.withLock { $0.isDisconnected } }
 
     /// Notifies one listener for many exchanges, each identified by a number: otherwise as `onDisconnect(_:)`, but
     /// allocates no memory for each exchange.
