@@ -26,7 +26,7 @@ public enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
         case .invalidKey(let text): text
         case .invalidCursor(let text): "'\(text.shortened)' is no cursor: it takes <epoch>-<revision> as the server gave it, 'now' or '0'"
         case .invalidClient(let text): "'\(text.shortened)' is no client: it takes 1 to 64 of A-Z a-z 0-9 . _ -"
-        case .tooMany(let what, let limit): "the request has more than \(limit) \(what): it takes at most \(limit), so send them in parts"
+        case .tooMany(let what, let limit): "there are more than \(limit) \(what): a message takes at most \(limit), so send them in parts"
         }
     }
 }

@@ -7,6 +7,13 @@ package struct ChangePage: WireMessage {
     /// Whether nothing remained when the answer was made.
     package var upToDate: Bool
 
+    /// The most changes that a server puts on a page.
+    ///
+    /// A page has at most 1,000 changes, as many as `limit` may say, and goes on to the end of an atomic batch, whose writes are
+    /// at most 1,000. A reader of a part of the namespace receives an invalidation as its parts within the ranges that it may
+    /// read, of which there are at most 64 (`docs/limits.md`). The changes of a batch have one record each.
+    package static let maximumCount = 1_000 * 64 + WriteBatch.maximumCount
+
     /// A page.
     package init(changes: [Change], cursor: Cursor, upToDate: Bool) {
         self.changes = changes
@@ -27,6 +34,7 @@ package struct ChangePage: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
+    /// - Throws: ``WireError/tooMany(_:limit:)`` at the first change beyond ``maximumCount``.
     package init(_ reader: inout JSONReader) throws(WireError) {
         var changes: [Change]?
         var cursor: Cursor?
@@ -36,8 +44,12 @@ package struct ChangePage: WireMessage {
             switch name {
             case "changes":
                 var read: [Change] = []
+                var count = 0
                 try reader.beginArray()
                 while try reader.nextElement() {
+                    // Counted while they are read: each may be much larger in memory than on the wire.
+                    guard count < Self.maximumCount else { throw .tooMany("changes", limit: Self.maximumCount) }
+                    count += 1
                     let start = reader.position
                     try Self.readChange(&reader, into: &read)
                     if read.count == 1 { read.reserveCapacity(reader.estimatedCount(ofElementsWith: reader.position - start)) }

@@ -46,7 +46,8 @@ package struct ReadsResponse: WireMessage {
         writer.endObject()
     }
 
-    /// Reads what ``write(to:)`` writes.
+    /// Reads what ``write(to:)`` writes. Each key of the request is in one of the arrays at most.
+    /// - Throws: ``WireError/tooMany(_:limit:)`` if one of them has more elements than a request may have keys.
     package init(_ reader: inout JSONReader) throws(WireError) {
         var records: [Record] = []
         var missing: [RecordKey] = []
@@ -56,9 +57,12 @@ package struct ReadsResponse: WireMessage {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "records": records = try reader.elements { reader throws(WireError) in try Record.element(&reader) }
-            case "missing": missing = try reader.elements { reader throws(WireError) in try reader.key() }
-            case "forbidden": forbidden = try reader.elements { reader throws(WireError) in try reader.key() }
+            case "records":
+                records = try reader.elements(atMost: ReadsRequest.maximumCount, "records") { reader throws(WireError) in
+                    try Record.element(&reader)
+                }
+            case "missing": missing = try Self.keys(&reader, "missing keys")
+            case "forbidden": forbidden = try Self.keys(&reader, "forbidden keys")
             case "next": next = try reader.takeNull() ? nil : Int(try reader.integer())
             case "cursor": cursor = try reader.cursor()
             default: try reader.skip()
@@ -66,5 +70,9 @@ package struct ReadsResponse: WireMessage {
         }
         guard let cursor else { throw .unexpectedJSON("an answer to reads takes 'records', 'missing' and 'cursor'") }
         self.init(records: records, missing: missing, forbidden: forbidden, next: next, cursor: cursor)
+    }
+
+    private static func keys(_ reader: inout JSONReader, _ what: String) throws(WireError) -> [RecordKey] {
+        try reader.elements(atMost: ReadsRequest.maximumCount, what) { reader throws(WireError) in try reader.key() }
     }
 }

@@ -24,13 +24,17 @@ package struct WriteResults: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
+    /// - Throws: ``WireError/tooMany(_:limit:)`` if there are more outcomes than a batch may have writes.
     package init(_ reader: inout JSONReader) throws(WireError) {
         var results: [WriteOutcome]?
         var cursor: Cursor?
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "results": results = try reader.elements { reader throws(WireError) in try WriteOutcome(&reader) }
+            case "results":
+                results = try reader.elements(atMost: WriteBatch.maximumCount, "results") { reader throws(WireError) in
+                    try WriteOutcome(&reader)
+                }
             case "cursor": cursor = try reader.cursor()
             default: try reader.skip()
             }
