@@ -1,6 +1,5 @@
 internal import FreshetTransport
 internal import FreshetWire
-internal import Logging
 internal import Synchronization
 
 /// Keeps the disk tier within its limit, in steps that alternate with other work.

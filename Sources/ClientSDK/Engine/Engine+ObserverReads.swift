@@ -1,5 +1,4 @@
 internal import FreshetWire
-internal import Logging
 
 /// Reads for observers: of unknown keys, and of the lists of collections that the device does not hold completely.
 ///

@@ -3,7 +3,6 @@ internal import Dispatch
 internal import FreshetPlatform
 internal import FreshetTransport
 internal import FreshetWire
-internal import Logging
 
 /// The edge around ``SyncMachine``: owns the machine, the disk and the timer, submits events and carries out actions.
 ///

@@ -18,7 +18,7 @@ struct EngineSettings: Sendable {
     let sync: SyncSettings
     let transport: CurlTransport.Configuration
     let requestTimeout: Duration
-    let logger: Logger
+    let logger: ClientLog
 
     /// The storage location, for error texts.
     var path: String { directory ?? "memory" }
@@ -57,7 +57,7 @@ struct EngineSettings: Sendable {
         }
         token = configuration.token
         requestTimeout = configuration.requestTimeout
-        logger = configuration.logger
+        logger = ClientLog(configuration.logger)
         sync = try Self.sync(configuration)
         var transport = CurlTransport.Configuration()
         transport.connectTimeout = try Self.check(configuration.connectTimeout, atLeast: .milliseconds(1), "connectTimeout")

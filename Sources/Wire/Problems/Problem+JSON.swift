@@ -22,7 +22,16 @@ extension Problem: WireMessage {
         writer.endObject()
     }
 
+    /// The most bytes, as JSON, that a reader keeps of ``detail`` and of the code. Problems are stored, logged and shown.
+    private static let longestDetail = 4_096
+    private static let longestCode = 64
+    /// The most bytes of a right that a reader keeps. An id has 512, its collection and namespace 127.
+    private static let longestNeed = 1_024
+
     /// Reads a problem object. One of another type than Freshet's keeps its type as the code.
+    ///
+    /// Texts that are longer than those of a server are shortened, and ``needs`` is left out then: in a response they have no bound
+    /// but that of its bytes.
     package init(_ reader: inout JSONReader) throws(WireError) { self = try Self.read(&reader).problem }
 
     /// The problem in a document whose `type` is one of Freshet's; `nil` if another program wrote the document.
@@ -47,7 +56,7 @@ extension Problem: WireMessage {
             switch name {
             case "type": type = try reader.string()
             case "status": status = Int(try reader.integer())
-            case "detail": detail = try reader.string()
+            case "detail": detail = try reader.string().shortened(toJSONBytes: longestDetail)
             case "current": current = try reader.takeNull() ? nil : try Record(&reader)
             case "expected": expected = try reader.integer()
             case "needs": needs = try Need(&reader)
@@ -59,9 +68,9 @@ extension Problem: WireMessage {
         // By bytes: a combining character after the prefix would be one character with its last.
         let isOurs = type.utf8.starts(with: typePrefix.utf8)
         let text = isOurs ? String(Substring(type.utf8.dropFirst(typePrefix.utf8.count))) : type
-        let code = ProblemCode(text: text, status: status)
+        let code = ProblemCode(text: text.shortened(toJSONBytes: longestCode), status: status)
         var problem = Problem(code, detail, status: status, current: current, expected: expected)
-        problem.needs = needs
+        if let needs, needs.may.utf8.count + needs.of.utf8.count <= longestNeed { problem.needs = needs }
         if let fork, let cursor { problem.continuation = Continuation(fork: fork, cursor: cursor) }
         return (problem, isOurs)
     }

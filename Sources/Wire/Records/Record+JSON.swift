@@ -75,7 +75,10 @@ struct RecordFields {
         case "revision": revision = try reader.revision()
         case "value": content = Content(checkedJSON: try reader.rawValue())
         case "body": content = try Content.body(&reader)
-        case "contentType": contentType = try reader.string()
+        case "contentType":
+            let type = try reader.string()
+            // No value that a server stores has another one.
+            contentType = Content.isFieldValue(type) ? type : nil
         case "size": size = Int(try reader.integer())
         case "modified": modified = Timestamp(try reader.string())
         default: return false

@@ -222,6 +222,28 @@ import Testing
         }
     }
 
+    @Test("their bytes are those of all texts and values that are stored")
+    func bytes() {
+        // Given a rejection without long texts
+        let key = Scene.key("c/1")
+        func size(_ problem: Problem, _ operation: WriteOperation = .delete, _ policy: ConflictPolicy = .lastWriterWins) -> Int {
+            RejectedWrite(PartSupport.row(1, "c/1", operation, policy), problem, at: Timestamp(milliseconds: 1)).size
+        }
+        let plain = Problem(.forbidden, "no")
+        let text = String(repeating: "x", count: 1_000)
+        // When one of its texts is long
+        var needs = plain
+        needs.needs = Problem.Need(may: text, of: text)
+        var outline = plain
+        outline.current = Record(key: key, revision: Scene.revision(5), contentType: text, size: 1, modified: Timestamp(milliseconds: 1))
+        let sizes = [
+            size(Problem(.forbidden, text)), size(Problem(ProblemCode(text: text, status: 403), "no")), size(needs), size(outline),
+            size(plain, .delete, .merge(MergeName(text))), size(plain, .put(Content(bytes: [], type: text))),
+        ]
+        // Then it counts
+        #expect(sizes.allSatisfy { $0 >= size(plain) + 980 }, "\(sizes)")
+    }
+
     @Test("the newest is kept at any size")
     func oneIsKept() {
         let scene = rejected { $0.rejectionBytes = 1 }

@@ -37,8 +37,27 @@ package struct RejectedWrite: Hashable, Sendable {
             created: row.created, rejected: rejected)
     }
 
-    /// The approximate number of bytes that it takes on disk.
-    package var size: Int { 256 + operation.size + problem.detail.utf8.count + (problem.current?.content?.bytes.count ?? 0) }
+    /// The approximate number of bytes that it takes on disk. Counts each text and value.
+    package var size: Int {
+        var size = 256 + key.byteCount + operation.size + problem.byteCount
+        if case .put(let content) = operation { size += content.type.utf8.count }
+        if case .merge(let name) = policy { size += name.text.utf8.count }
+        return size
+    }
+}
+
+extension RecordKey {
+    fileprivate var byteCount: Int { collection.utf8.count + id.utf8.count }
+}
+
+extension Problem {
+    /// The bytes of the texts and of the record.
+    fileprivate var byteCount: Int {
+        var count = code.text.utf8.count + code.title.utf8.count + detail.utf8.count
+        if let needs { count += needs.may.utf8.count + needs.of.utf8.count }
+        if let current { count += current.key.byteCount + current.contentType.utf8.count + (current.content?.bytes.count ?? 0) }
+        return count
+    }
 }
 
 extension RejectedWrite: WireMessage {
