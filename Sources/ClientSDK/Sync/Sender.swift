@@ -32,6 +32,8 @@ struct Sender: Hashable, Sendable {
     /// shows it.
     private(set) var refusedWrites: [Int64: Problem] = [:]
     private var retry = Retry()
+    /// Consecutive changes of name without a write that was decided in another way; at most ``mostRenames``.
+    private var renames = 0
     private var trouble: SyncStatus.Trouble?
 
     /// Returns the failure of sending; `nil` if there is nothing to send.
@@ -117,8 +119,20 @@ struct Sender: Hashable, Sendable {
         return nextBatch(outbox, turn.settings, renamesAfter: last).isEmpty
     }
 
-    /// Resets the state after a change of name: no write was sent under the new name.
-    mutating func renamed() { self = Sender() }
+    /// The number from which on changes of name are not counted: the wait is the longest by then.
+    private static let mostRenames = 20
+
+    /// Resets the state after a change of name: no write was sent under the new name. From the second consecutive change on, requests
+    /// and the next change wait ever longer, since each change is a durable transaction.
+    mutating func renamed(_ turn: inout Turn) {
+        let renames = min(self.renames + 1, Self.mostRenames)
+        self = Sender()
+        self.renames = renames
+        if renames > 1 { retry.pause(&turn, asAfter: renames - 1) }
+    }
+
+    /// Notes that a write was decided for another reason than its name.
+    mutating func keptName() { renames = 0 }
 
     /// Notes that the request has ended without a usable response.
     mutating func released() { request = nil }

@@ -220,7 +220,7 @@ struct SyncCore: Hashable, Sendable {
         let text = "the name \(earlier) is another device's, as after a copy or a rollback of the directory, or another user's"
         turn.log(.warning, "\(text): this device is \(parts.local.sync.client) from now on")
         parts.beginGeneration(&turn)
-        parts.sender.renamed()
+        parts.sender.renamed(&turn)
         isRenaming = false
     }
 
@@ -358,7 +358,9 @@ struct SyncCore: Hashable, Sendable {
         case .page(let upToDate): if parts.follower.stored(upToDate: upToDate, parts.local.sync, turn) { parts.resetter.calm() }
         case .sets(let callers, let writeIDs):
             for (request, writeID) in zip(callers, writeIDs) { parts.local.complete(request, .accepted(writeID), &turn) }
-        case .outcomes: parts.sender.decided(plan.decided)
+        case .outcomes:
+            parts.sender.decided(plan.decided)
+            if !plan.outcomes.isEmpty { parts.sender.keptName() }
         case .fetched(let entries):
             for entry in entries {
                 if parts.local.sync.cursor == nil { parts.follower.noteRead(through: Cursor(epoch: entry.epoch, revision: entry.asOf)) }

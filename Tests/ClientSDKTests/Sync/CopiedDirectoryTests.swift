@@ -240,6 +240,45 @@ import Testing
         #expect(first.view(key).value.content == stored && second.view(key).value.content == stored)
     }
 
+    @Test("a server that calls each number or each name taken is asked ever more slowly", arguments: [true, false])
+    func everyNameIsTaken(_ refusesBatch: Bool) throws {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        func refuse() {
+            if refusesBatch {
+                scene.replyToWrites(.problem(Problem(.clientTaken, "no"), cursor: nil, retryAfter: nil))
+            } else {
+                scene.results([Scene.rejected(1, .numberTaken)], at: 12)
+            }
+        }
+        // When the first name is taken
+        refuse()
+        // Then the next one is tried at once
+        let first = scene.device.store.state.client
+        #expect(first.text.hasPrefix("device.") && scene.numbers == [1])
+        // When that is taken too
+        let start = scene.device.uptime
+        var names: Set<ClientIdentifier> = []
+        for _ in 1...1_000 where scene.device.uptime < start + 600_000 {
+            if scene.writes != nil { refuse() } else { scene.device.fireTimer() }
+            names.insert(scene.device.store.state.client)
+        }
+        // Then each change waits, 15 seconds on average in the end, and the write is kept
+        #expect(scene.device.uptime >= start + 600_000 && (15...80).contains(names.count), "\(names.count)")
+        #expect(scene.isPending("c/1"))
+        // When a name is accepted
+        while scene.writes == nil { scene.device.fireTimer() }
+        scene.results([Scene.applied(1, 13)], at: 13)
+        scene.put("c/2", "2")
+        let accepted = scene.device.store.state.client
+        #expect(scene.writes != nil)
+        // And a later number is taken
+        scene.results([Scene.rejected(2, .numberTaken)], at: 14)
+        // Then another one is tried at once
+        #expect(scene.device.store.state.client != accepted && scene.writes != nil)
+    }
+
     @Test("a crash between the answers and the new name loses nothing", arguments: 0...12)
     func crashesOnTheWay(_ steps: Int) {
         // Given

@@ -42,7 +42,7 @@ import Testing
             [
                 "isDeciding", "isReconciling", "hasNumberGap", "isNameTaken", "mustCheck", "serverLastNumber", "lastSentNumber",
                 "lastSentBefore", "limit", "refusedWrites",
-                "trouble",
+                "renames", "trouble",
             ],
             ["request", "retry"]
         ),

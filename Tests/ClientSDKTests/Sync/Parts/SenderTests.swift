@@ -408,6 +408,37 @@ import Testing
         #expect(queue.sender.lastSentNumber == 6)
     }
 
+    @Test("after a change of name the next batch leaves at once, and ever later if names go on being taken")
+    func changesOfName() throws {
+        // Given
+        var queue = Queue(numbers: [1])
+        func rename() {
+            var turn = queue.turn
+            queue.sender.renamed(&turn)
+        }
+        var longest: Int64 = 0
+        for round in 0..<30 as Range<Int> {
+            queue.random = UInt64(round) &* 17
+            #expect(queue.send() != nil)
+            queue.cancel()
+            // When
+            rename()
+            // Then
+            guard round > 0 else { continue }
+            #expect(queue.send() == nil)
+            let deadline = try #require(queue.deadline)
+            #expect(PartSupport.delays(after: min(round - 1, 18), at: queue.uptime).contains(deadline))
+            longest = max(longest, deadline - queue.uptime)
+            queue.wait()
+        }
+        #expect(longest > 5_000)
+        // When a write is decided
+        queue.sender.keptName()
+        rename()
+        // Then
+        #expect(queue.send() != nil)
+    }
+
     @Test("a reset drops results on their way to the disk, so that the same request is sent in the new history")
     func reset() {
         // Given
