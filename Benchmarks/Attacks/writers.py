@@ -1,6 +1,7 @@
 """Section 2: requests that would stop the writes of everybody."""
 
 import threading
+import time
 
 from client import head
 from floods import Flood
@@ -115,6 +116,33 @@ def increments_of_many(scene):
     body = batch("device", [increment(index + 1, "/n", f"c/{index}") for index in range(200)])
     answer = scene.ask("POST", "/v1/a/writes", body)
     scene.state_answer(answer, 200, sent=len(body))
+    scene.state_waits()
+    scene.state_runs()
+
+
+@row("2", "two clients send batches of 40 patches of 0.9 MB for 6 s", quick=False)
+def batches_of_patches(scene):
+    value = counted(900_000)
+    for index in range(2):
+        scene.must("PUT", f"/v1/a/records/c/{index}", value)
+    end = time.monotonic() + 6
+    statuses = set()
+
+    def one(index):
+        sent = 0
+        # Unlike whole batches, which take a minute each, these end soon after the row.
+        while time.monotonic() < end:
+            writes = [{"number": sent + number, "op": "patch", "key": f"c/{index}", "value": {"n": 1}} for number in range(1, 41)]
+            statuses.add(scene.ask("POST", "/v1/a/writes", batch(f"device-{index}", writes)).status)
+            sent += 40
+
+    threads = [threading.Thread(target=one, args=(index,)) for index in range(2)]
+    scene.settle()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    scene.state("statuses", " ".join(map(str, sorted(statuses))))
     scene.state_waits()
     scene.state_runs()
 

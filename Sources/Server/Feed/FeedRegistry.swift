@@ -242,7 +242,7 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         if let entry = directory.withLock({ $0[namespace] }) { run(entry) { $0.feed?.releaseWaiters() } }
     }
 
-    /// How many times all waiters were released. A reader whose request was received before a release, and who did not wait then,
+    /// How many times all waiters were released. A reader whose request was received before a release, and that did not wait then,
     /// compares it with that of the request's arrival once it waits, and ends its wait.
     var releases: Int { releaseCount.load(ordering: .sequentiallyConsistent) }
 
