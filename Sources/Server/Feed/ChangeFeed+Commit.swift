@@ -1,3 +1,4 @@
+internal import FreshetTrust
 package import FreshetWire
 
 extension ChangeFeed {
@@ -139,7 +140,7 @@ extension ChangeFeed {
             guard let scope = recent.scope(at: place) else { continue }
             let matching = groups.matching(scope)
             matches += matching.count
-            guard matches <= limits.commitMatches else { return sendBackAll(to: before) }
+            guard matches <= limits.commitMatches else { return sendBack(groupsNear(recent.places(after: before.revision)), to: before) }
             for group in matching {
                 // The index has the filter that covers a part, and the part may have gaps.
                 if let part = groups[group]?.subscription.part, !part.matches(scope) { continue }
@@ -157,34 +158,47 @@ extension ChangeFeed {
         let order = woken.map { (members: groups[$0]?.members.count ?? 0, group: $0) }.sorted {
             ($1.members, $0.group) < ($0.members, $1.group)
         }
-        var absent = 0
+        var kept = 0
         return order.compactMap { _, group in
             guard let present = groups[group] else { return nil }
             groups[group]?.wanted = []
             groups[group]?.noMatchAfter = head.revision
-            if present.members.isEmpty {
-                // Such a page is worth making only if it is kept.
-                guard absent < RecentPages.capacity, room > 0 else { return nil }
-                absent += 1
-            }
+            // A page for absent readers is worth making only if it is kept.
+            if present.members.isEmpty, kept >= RecentPages.capacity || room <= 0 { return nil }
             guard room > 0 else { return sendBack(take(group), present.subscription, to: before) }
             let page = page(of: present.wanted, present.subscription)
             room -= page.body.count
-            if present.members.isEmpty, page.body.count > RecentPages.largest { absent = RecentPages.capacity }
-            if present.subscription.delivery == .response {
+            if present.members.isEmpty, page.body.count > RecentPages.largest { kept = RecentPages.capacity }
+            if present.subscription.delivery == .response, kept < RecentPages.capacity {
+                kept += 1
                 pages.keep(page, present.subscription, from: present.noMatchAfter, to: before.revision, now: clock)
             }
             return present.members.isEmpty ? nil : deliver(page, to: group, present)
         }
     }
 
-    /// Lets all readers at the head ask again from the position before a commit that is not compared with all of them.
-    private mutating func sendBackAll(to before: Cursor) -> [FeedDelivery<Waiter>] {
-        groups.numbers.compactMap { group in
+    /// The groups that a commit may concern, by the collections of its changes alone: all, if these are too many too.
+    private func groupsNear(_ places: Range<Int>) -> [Int32] {
+        var (names, found, matches): (Set<String>, Set<Int32>, Int) = ([], [], 0)
+        for place in places {
+            guard let name = recent.scope(at: place)?.place.collection, names.insert(name).inserted else { continue }
+            let matching = groups.matching(name.isEmpty ? .everything : .collection(name, prefix: ""))
+            matches += matching.count
+            guard matches <= limits.commitMatches else { return groups.numbers }
+            found.formUnion(matching)
+        }
+        return found.sorted()
+    }
+
+    /// Lets the readers of groups ask again from the position before a commit that is not compared with each of them.
+    private mutating func sendBack(_ concerned: [Int32], to before: Cursor) -> [FeedDelivery<Waiter>] {
+        concerned.compactMap { group in
             guard let present = groups[group], present.target == nil else { return nil }
             groups[group]?.wanted = []
             groups[group]?.noMatchAfter = head.revision
-            return present.members.isEmpty ? nil : sendBack(takeMembers(of: group), present.subscription, to: before)
+            guard !present.members.isEmpty else { return nil }
+            let waiters = present.subscription.delivery == .stream ? take(group) : takeMembers(of: group)
+            return sendBack(waiters, present.subscription, to: before)
         }
     }
 

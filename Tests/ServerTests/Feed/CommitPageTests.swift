@@ -76,23 +76,26 @@ import Testing
 
     @Test("are found for a number of groups; beyond, all readers ask again")
     func groupsAreFoundUpToANumber() throws {
-        // Given five groups, one of other records, and a commit that is compared with eight
+        // Given five groups, one of other records of the collection, one of another collection, and a commit that is compared with eight
         var limits = FeedLimits()
         limits.commitMatches = 8
         var feed = ChangeFeed<Int>(position: Support.cursor(1), limits: limits)
         for waiter in 1...4 { #expect(try Self.ask(&feed, after: 1, waiter).waiterID != nil) }
-        let other = try Support.subscription(["b"])
+        let other = try Support.subscription(["a"], prefix: "x")
+        let far = try Support.subscription(["b"])
         #expect(feed.ask(.after(Support.cursor(1)), other, waiter: 5, deadline: 25_000, now: 0).waiterID != nil)
+        #expect(feed.ask(.after(Support.cursor(1)), far, waiter: 6, deadline: 25_000, now: 0).waiterID != nil)
         // When two changes find four groups each, and then three do
         let few = feed.commit(try (2...3).map { try Support.put($0, "a/\($0)") }, at: Support.cursor(3))
         #expect(few.compactMap(\.pages).count == 4 && few.count == 4)
         for waiter in 1...4 { #expect(try Self.ask(&feed, after: 3, waiter).waiterID != nil) }
         let changes = try (4...6).map { try Support.put($0, "a/\($0)") }
         let many = feed.commit(changes, at: Support.cursor(6))
-        // Then all readers are sent back to before it, and each finds what it wants
+        // Then all readers of the collection are sent back to before it, and each finds what it wants
         #expect(many.count == 5 && many.allSatisfy { if case .response(_, .idle(Support.cursor(3))) = $0 { true } else { false } })
         for waiter in 1...4 { #expect(try Self.ask(&feed, after: 3, waiter).page?.changes == Array(changes.prefix(waiter + 1))) }
         #expect(feed.ask(.after(Support.cursor(3)), other, waiter: 5, deadline: 25_000, now: 0).waiterID != nil)
+        #expect(feed.waiting == 2)
     }
 
     @Test("are not made for more readers that may come back than are kept")
