@@ -29,12 +29,18 @@ final class ReadQueue: Sendable {
     ///   - sender: `nil` for the server itself.
     /// - Returns: false if too much waits already, in all or of the sender, or the queue has stopped.
     func submit(isContinuation: Bool = false, of sender: ReadSender? = nil, _ work: @escaping Work) -> Bool {
-        workers.submit(isContinuation, isUrgent: false, of: sender, work)
+        workers.submit(isContinuation, isUrgent: false, isCounted: true, of: sender, work)
+    }
+
+    /// Runs the next step of a stream, of which there is one at a time. It is never refused, and no other work is refused because of it:
+    /// one commit may continue all streams.
+    func submitStep(of sender: ReadSender, _ work: @escaping Work) {
+        _ = workers.submit(true, isUrgent: false, isCounted: false, of: sender, work)
     }
 
     /// Runs work of the server itself, short and bounded in number, before all that waits for clients: how late it learns of commits
     /// and revocations by other servers must not depend on what clients read. It is never refused.
-    func submitUrgent(_ work: @escaping Work) { _ = workers.submit(true, isUrgent: true, of: nil, work) }
+    func submitUrgent(_ work: @escaping Work) { _ = workers.submit(true, isUrgent: true, isCounted: true, of: nil, work) }
 
     /// Refuses new work, finishes the accepted work, and then calls the closure.
     func stop(then completion: @escaping Work) { workers.stop(then: completion) }
@@ -71,13 +77,15 @@ private final class Workers: Sendable {
 
     var depth: Int { state.withLock { $0.queue.waiting } }
 
-    func submit(_ isContinuation: Bool, isUrgent: Bool, of sender: ReadSender?, _ work: @escaping ReadQueue.Work) -> Bool {
+    func submit(
+        _ isContinuation: Bool, isUrgent: Bool, isCounted: Bool, of sender: ReadSender?, _ work: @escaping ReadQueue.Work
+    ) -> Bool {
         let start = state.withLock { state -> Start in
             if isUrgent {
                 state.queue.addUrgent(work)
             } else {
                 guard isContinuation || state.onIdle == nil else { return .refused }
-                guard state.queue.add(work, of: sender, isContinuation: isContinuation) else { return .refused }
+                guard state.queue.add(work, of: sender, isContinuation: isContinuation, isCounted: isCounted) else { return .refused }
             }
             if state.idle > 0 {
                 state.idle -= 1
@@ -115,16 +123,16 @@ private final class Workers: Sendable {
     }
 
     private func run() {
-        while let (work, sender) = next() {
+        while let (work, sender, isCounted) = next() {
             work()
-            for completion in finishedOne(of: sender) { completion() }
+            for completion in finishedOne(of: sender, isCounted) { completion() }
         }
     }
 
     /// Waits for the next work; `nil` when the thread has to end.
-    private func next() -> (work: ReadQueue.Work, sender: ReadSender?)? {
+    private func next() -> (work: ReadQueue.Work, sender: ReadSender?, isCounted: Bool)? {
         while true {
-            let (item, ends) = state.withLock { state -> ((work: ReadQueue.Work, sender: ReadSender?)?, Bool) in
+            let (item, ends) = state.withLock { state -> ((work: ReadQueue.Work, sender: ReadSender?, isCounted: Bool)?, Bool) in
                 if let item = state.queue.next() { return (item, false) }
                 guard state.onIdle == nil else {
                     state.threads -= 1
@@ -139,9 +147,9 @@ private final class Workers: Sendable {
         }
     }
 
-    private func finishedOne(of sender: ReadSender?) -> [ReadQueue.Work] {
+    private func finishedOne(of sender: ReadSender?, _ isCounted: Bool) -> [ReadQueue.Work] {
         state.withLock { state in
-            state.queue.finish(sender)
+            state.queue.finish(sender, isCounted: isCounted)
             guard state.queue.pending == 0, let onIdle = state.onIdle else { return [] }
             state.onIdle = []
             return onIdle

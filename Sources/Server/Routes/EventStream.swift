@@ -82,8 +82,7 @@ final class EventStream: Sendable {
         guard stream.unsentBytes <= Self.highWater else {
             return stream.onWritable(below: Self.highWater) { [self] in goOn(after: cursor, isVerified: isVerified) }
         }
-        // A stream that continues is never refused.
-        _ = core.reads.submit(isContinuation: true, of: sender) { [self] in
+        core.reads.submitStep(of: sender) { [self] in
             do throws(StoreError) { try step(after: cursor, isVerified: isVerified) } catch {
                 core.logger.error("the store could not answer", metadata: ["error": "\(error)"])
                 stream.finish()

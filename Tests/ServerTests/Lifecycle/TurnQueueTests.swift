@@ -34,6 +34,26 @@ import Testing
         #expect(queue.senders == 0)
     }
 
+    @Test("nobody is refused for items that do not count")
+    func uncounted() {
+        // Given
+        var queue = Queue(limit: 2, senderLimit: 1)
+        for number in 1...3 {
+            let isAccepted = queue.add("step \(number)", of: "a", isContinuation: true, isCounted: false)
+            #expect(isAccepted)
+        }
+        // When
+        let accepted = [queue.add("a1", of: "a"), queue.add("a2", of: "a"), queue.add("b1", of: "b"), queue.add("c1", of: "c")]
+        // Then
+        #expect(accepted == [true, false, true, false] && queue.pending == 5)
+        // When all have ended
+        let items = queue.drain()
+        // Then nothing counts any more
+        #expect(items == ["step 1", "b1", "step 2", "step 3", "a1"] && queue.senders == 0 && queue.pending == 0)
+        let later = [queue.add("a1", of: "a"), queue.add("b1", of: "b")]
+        #expect(later == [true, true])
+    }
+
     @Test("a sender at its limit is refused, and others only at the limit of all")
     func limits() {
         // Given
@@ -72,7 +92,7 @@ import Testing
         var queue = Queue(limit: 100, senderLimit: 100)
         for number in 1...10 { _ = queue.add("a\(number)", "b\(number)", "c\(number)") }
         func step() -> String? {
-            guard let (work, sender) = queue.next() else { return nil }
+            guard let (work, sender, _) = queue.next() else { return nil }
             _ = queue.add(work, of: sender, isContinuation: true)
             queue.finish(sender)
             return work
@@ -108,9 +128,9 @@ extension TurnQueue where Sender == String, Work == String {
     /// Takes and finishes all items that wait.
     fileprivate mutating func drain() -> [String] {
         var items: [String] = []
-        while let (work, sender) = next() {
+        while let (work, sender, isCounted) = next() {
             items.append(work)
-            finish(sender)
+            finish(sender, isCounted: isCounted)
         }
         return items
     }
