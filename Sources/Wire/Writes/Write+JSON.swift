@@ -23,7 +23,10 @@ extension Write: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    package init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) { try self.init(&reader, numberedFrom: 1) }
+
+    /// - Parameter lowest: the lowest number that the write may have: a stored one may have lost its number.
+    package init(_ reader: inout JSONReader, numberedFrom lowest: Int64) throws(WireError) {
         var number: Int64?
         var operation: JSONName?
         var key: RecordKey?
@@ -48,7 +51,7 @@ extension Write: WireMessage {
             default: try reader.skip()
             }
         }
-        guard let number, (1...Revision.maximum.number).contains(number) else {
+        guard let number, (lowest...Revision.maximum.number).contains(number) else {
             throw .unexpectedJSON("a write takes 'number', a whole number from 1 to 2^53-1")
         }
         guard let key else { throw .unexpectedJSON("write \(number) lacks 'key'") }

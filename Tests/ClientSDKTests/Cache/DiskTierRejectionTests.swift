@@ -48,6 +48,19 @@ import Testing
         #expect(try tier.rejection(LocalWriteID(8)) == writes[1] && tier.rejection(LocalWriteID(1)) == nil)
     }
 
+    @Test("one that was being merged when the device left its name is kept without its number", arguments: [0, -1] as [Int64])
+    func withoutNumber(number: Int64) throws {
+        // Given
+        var write = rejected(4)
+        write.number = number
+        try apply([.put(write), .put(rejected(5))], to: try open())
+        // When the file is opened again
+        let tier = try open()
+        // Then all are read
+        #expect(try tier.rejections() == [write, rejected(5)])
+        #expect(try tier.rejection(write.writeID) == write)
+    }
+
     @Test("one is removed, with its bytes, and a clear removes all")
     func leave() throws {
         // Given

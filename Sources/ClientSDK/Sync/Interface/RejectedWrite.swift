@@ -87,7 +87,8 @@ extension RejectedWrite: WireMessage {
         while let name = try reader.nextMember() {
             switch name {
             case "receipt": writeID = try reader.integer()
-            case "write": write = try Write(&reader)
+            // A write whose name was left while it was being merged has no number under the present one.
+            case "write": write = try Write(&reader, numberedFrom: -1)
             case "policy":
                 _ = try reader.string()
                 policy = .rejectIfChanged
