@@ -148,7 +148,7 @@ struct MemoryBudgetTests {
     func unreadAnswers() async throws {
         // Given answers larger than the kernel's buffers, each in separate memory, and clients that read none
         let size = 8 << 20
-        let limits = Limits(answerMemory: 4 * size, writeTimeout: .seconds(120))
+        let limits = Limits(answerMemory: 4 * size, writeTimeout: .seconds(600))
         let server = try TestServer(
             limits: limits,
             adding: { router in
@@ -177,7 +177,7 @@ struct MemoryBudgetTests {
         let size = 8 << 20
         let shared = EncodedResponse(Response(status: .ok, body: [UInt8](repeating: 97, count: size)))
         let server = try TestServer(
-            limits: Limits(answerMemory: 2 * size, writeTimeout: .seconds(120)),
+            limits: Limits(answerMemory: 2 * size, writeTimeout: .seconds(600)),
             adding: { router in router.on(.get, "/shared") { _, exchange in exchange.respond(shared) } })
         let clients = try (0..<10).map { _ in Client(try RawClient(port: server.port, receiveBuffer: 4096)) }
         for client in clients { try await client.run { $0.send("GET /shared HTTP/1.1\r\nHost: x\r\n\r\n") } }

@@ -6,7 +6,7 @@ import HTTPTypes
 /// One namespace of a server, for commands that send single requests: through the SDK's transport, without its caches.
 struct Remote: Sendable {
     /// The most bytes of an answer, as in the SDK: a page with an atomic batch has 32 MiB of values, which may be in base64.
-    private static let maximumAnswerSize = 64 << 20
+    static let maximumAnswerSize = 64 << 20
 
     /// The server for people: its URL, without a user, a password and a slash at its end, or the path of its admin socket.
     let server: String
@@ -58,14 +58,17 @@ struct Remote: Sendable {
 
     /// Sends a request and returns the answer whatever its status. If the server refuses a token whose file now has a
     /// newer one, the request is repeated once.
-    /// - Parameter timeout: from the start to the last byte.
+    /// - Parameters:
+    ///   - timeout: from the start to the last byte.
+    ///   - size: the most bytes of the answer.
     /// - Throws: ``CommandFailure`` where the token was refused and its file cannot be read again.
     func answer(
-        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
+        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, timeout: Duration = .seconds(30),
+        atMost size: Int = Self.maximumAnswerSize
     ) async throws(CommandFailure) -> Result<HTTPReply, TransportError> {
         let request = HTTPRequestDescription(
             method: method, url: root + path, fields: fields, body: body, timeout: timeout,
-            maximumResponseSize: Self.maximumAnswerSize)
+            maximumResponseSize: size)
         guard let token else { return await send(request, token: nil) }
         let text = token.text
         let answer = await send(request, token: text)
@@ -86,10 +89,11 @@ struct Remote: Sendable {
     /// - Parameter isRepeatable: whether it is safe to repeat the request when the answer was lost; by default for
     ///   `GET` and `HEAD`.
     func reply(
-        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, isRepeatable: Bool? = nil
+        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, isRepeatable: Bool? = nil,
+        atMost size: Int = Self.maximumAnswerSize
     ) async throws(CommandFailure) -> HTTPReply {
         let isRepeatable = isRepeatable ?? (method == .get || method == .head)
-        switch try await answer(method, path, fields: fields, body: body) {
+        switch try await answer(method, path, fields: fields, body: body, atMost: size) {
         case .success(let reply) where (200..<300).contains(reply.status):
             try check(reply)
             return reply

@@ -27,17 +27,17 @@ extension DiskDatabase {
                 key.withUnsafeBytes { DiskRecord.decode(bytes, key: $0) }
             })
         else { return (.damaged, key ?? []) }
+        let used = try connection.withStatement("SELECT touched FROM entry WHERE id = ?1") { statement in
+            try statement.bind(1, number.value)
+            return try statement.step() ? statement.int64(0) : 0
+        }
+        guard record.head.deadline.isOpen(at: now, stored: record.head.verified, used: used) else { return (.over, key) }
         if case .file(let unique, let count, let checksum) = record.location {
             guard let bytes = files.read(number, unique, count: count), DiskRecord.checksum(file: bytes) == checksum else {
                 return (.damaged, key)
             }
         }
-        let used = try connection.withStatement("SELECT touched FROM entry WHERE id = ?1") { statement in
-            try statement.bind(1, number.value)
-            return try statement.step() ? statement.int64(0) : 0
-        }
-        let isOpen = record.head.deadline.isOpen(at: now, stored: record.head.verified, used: used)
-        return (isOpen ? .sound : .over, key)
+        return (.sound, key)
     }
 
     /// The unique number of the file that holds the row's value; `nil` if none does.

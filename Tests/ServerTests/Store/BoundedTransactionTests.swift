@@ -61,7 +61,7 @@ import Testing
         repeat {
             steps.append(try fixture.commit { .compact(before: Timestamp(milliseconds: 0), then: $0) }.result.get())
         } while steps.last?.isComplete == false
-        // Then
-        #expect(steps.count == 3 && steps.map(\.purged).reduce(0, +) == 45)
+        // Then: for each device its row and 32 of outcomes, and the row of the drop
+        #expect(steps.count == 3 && steps.map(\.purged).reduce(0, +) == 22 * 33 + 1)
     }
 }

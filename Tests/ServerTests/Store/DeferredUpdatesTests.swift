@@ -75,8 +75,8 @@ import Testing
             Write(number: Int64(number), key: try RecordKey("a/1"), operation: .put(Content(checkedJSON: Array(String(number).utf8))))
         }
         try submit(WriteBatch(client: client, writes: writes), to: writer)
-        // Then four rows were written: the record, the device, its outcomes, the namespace
-        #expect(writer.connection.totalChanges - before == 4)
+        // Then seven rows were written: the record, the device, four of its outcomes, the namespace
+        #expect(writer.connection.totalChanges - before == 7)
         let value = try connection.withStatement("SELECT value, revision FROM record") { row in
             try row.step() ? (String(decoding: row.bytes(0), as: UTF8.self), row.int64(1)) : nil
         }
