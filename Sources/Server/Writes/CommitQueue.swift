@@ -1,8 +1,8 @@
 /// The submissions that wait for the disk, and whether another may join them. A pure value: its events carry the time,
 /// in nanoseconds that never go back.
 ///
-/// Elements wait in two lanes, each in the order of their submission: short ones, and those that are large or turned out
-/// to be. The lanes take turns, so a short write waits for one long transaction and is not part of it. If a transaction
+/// Elements wait in two lanes, each in the order of their submission: short ones, and those that are large, have several
+/// edits, or turned out to be large. The lanes take turns, so a short write waits for one long transaction and is not part of it. If a transaction
 /// did enough before the end of its group, some element had edits of large values: what it has left of that one, and
 /// the edits behind it, are long. The other elements keep their places, or else one client's edits would hold them up.
 package struct CommitQueue<Element> {
@@ -28,7 +28,7 @@ package struct CommitQueue<Element> {
     private let limits: Limits
     private typealias Waiting = (element: Element, load: WriteLoad)
     private var short: [Waiting] = []
-    /// Large elements, and those with edits for which an earlier transaction had no time or room.
+    /// Large elements, those with several edits, and those with one for which an earlier transaction had no time or room.
     private var long: [Waiting] = []
     /// Whether the latest group came from the long lane. Initially true, so that the short lane begins.
     private var wasLong = true
@@ -60,7 +60,7 @@ package struct CommitQueue<Element> {
 
     /// Appends an element, whether or not it would be accepted.
     package mutating func append(_ element: Element, _ other: WriteLoad) {
-        if other.bytes <= limits.shortBytes { short.append((element, other)) } else { long.append((element, other)) }
+        if other.bytes <= limits.shortBytes, other.edits <= 1 { short.append((element, other)) } else { long.append((element, other)) }
         load += other
     }
 
