@@ -41,6 +41,15 @@ def merge_patch_with_escapes(scene):
     patch(scene, members("j", 20_000, escaped=True))
 
 
+def together(work, count):
+    """Runs `work`, which takes a number, on so many threads at once, and waits for all of them."""
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def increments(scene, count, value):
     scene.must("PUT", "/v1/a/records/c/n", value)
     scene.settle()
@@ -136,12 +145,8 @@ def batches_of_patches(scene):
             statuses.add(scene.ask("POST", "/v1/a/writes", batch(f"device-{index}", writes)).status)
             sent += 40
 
-    threads = [threading.Thread(target=one, args=(index,)) for index in range(2)]
     scene.settle()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(one, 2)
     scene.state("statuses", " ".join(map(str, sorted(statuses))))
     scene.state_waits()
     scene.state_runs()
@@ -158,11 +163,7 @@ def patches_at_once(scene):
     def one(index):
         statuses.add(scene.ask("PATCH", f"/v1/a/records/c/{index}", '{"n":1}', MERGE_PATCH).status)
 
-    threads = [threading.Thread(target=one, args=(index,)) for index in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(one, 32)
     scene.state("statuses", " ".join(map(str, sorted(statuses))))
     scene.state_waits()
     scene.state_runs()

@@ -24,7 +24,7 @@ extension ChangeFeed {
         }
         head = position
         var room = limits.commitBytes
-        let deliveries = wake(after: before, &room) + wakeGroupsAhead(&room)
+        let deliveries = wake(after: before, &room) + wakeGroupsAhead(within: room)
         recent.trim()
         return deliveries
     }
@@ -49,8 +49,7 @@ extension ChangeFeed {
             problem.continuation = lineage?.continuation(of: known, in: position.epoch)
             deliveries.append(end(waiters, present.subscription, .gone(problem, position)))
         }
-        var room = limits.commitBytes
-        return deliveries + wakeGroupsAhead(&room)
+        return deliveries + wakeGroupsAhead(within: limits.commitBytes)
     }
 
     /// Ends every wait: polls get the position, streams are closed. From now on no reader waits.
@@ -135,12 +134,13 @@ extension ChangeFeed {
     ///   alone, so the readers of one address could each demand a copy of an atomic batch.
     private mutating func wake(after before: Cursor, _ room: inout Int) -> [FeedDelivery<Waiter>] {
         guard !groups.isEmpty else { return [] }
+        let places = recent.places(after: before.revision)
         var (woken, matches): ([Int32], Int) = ([], 0)
-        for place in recent.places(after: before.revision) {
+        for place in places {
             guard let scope = recent.scope(at: place) else { continue }
             let matching = groups.matching(scope)
             matches += matching.count
-            guard matches <= limits.commitMatches else { return sendBack(groupsNear(recent.places(after: before.revision)), to: before) }
+            guard matches <= limits.commitMatches else { return sendBack(groupsNear(places), to: before) }
             for group in matching {
                 // The index has the filter that covers a part, and the part may have gaps.
                 if let part = groups[group]?.subscription.part, !part.matches(scope) { continue }
@@ -212,7 +212,8 @@ extension ChangeFeed {
     /// Asks again for the waiters that knew a later position than the feed, once the head has reached it.
     ///
     /// - Parameter room: how many bytes of pages may still be made.
-    mutating func wakeGroupsAhead(_ room: inout Int) -> [FeedDelivery<Waiter>] {
+    mutating func wakeGroupsAhead(within room: Int) -> [FeedDelivery<Waiter>] {
+        var room = room
         var deliveries: [FeedDelivery<Waiter>] = []
         for group in groups.ahead {
             guard let present = groups[group], let target = present.target,

@@ -77,8 +77,7 @@ extension ChangeFeed {
         }
         head = position
         dropRecent()
-        var room = limits.commitBytes
-        return deliveries + wakeGroupsAhead(&room)
+        return deliveries + wakeGroupsAhead(within: limits.commitBytes)
     }
 }
 

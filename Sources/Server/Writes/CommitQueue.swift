@@ -2,9 +2,10 @@
 /// in nanoseconds that never go back.
 ///
 /// Elements wait in two lanes, each in the order of their submission: short ones, and those that are large, have several
-/// edits, or turned out to be large. The lanes take turns, so a short write waits for one long transaction and is not part of it. If a transaction
-/// did enough before the end of its group, some element had edits of large values: what it has left of that one, and
-/// the edits behind it, are long. The other elements keep their places, or else one client's edits would hold them up.
+/// edits, or turned out to be large. The lanes take turns, so a short write waits for one long transaction and is not
+/// part of it. If a transaction did enough before the end of its group, some element had edits of large values: what it
+/// has left of that one, and the edits behind it, are long. The other elements keep their places, or else one client's
+/// edits would hold them up.
 package struct CommitQueue<Element> {
     /// The bounds of the queue, and of one group.
     package struct Limits: Hashable, Sendable {
