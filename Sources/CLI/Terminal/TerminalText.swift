@@ -1,3 +1,5 @@
+import FreshetWire
+
 /// Makes text from others harmless on a terminal.
 ///
 /// Replaces the characters that control a terminal or reorder its output: the controls C0, DEL and C1, those of
@@ -48,7 +50,7 @@ enum TerminalText {
 
     /// The escape for a character; `nil` if the character may stay.
     private static func escape(of scalar: Unicode.Scalar, _ form: Form) -> [UInt8]? {
-        guard commandsTerminal(scalar) else { return nil }
+        guard scalar.commandsTerminal else { return nil }
         switch (form, scalar) {
         case (.value, "\n"), (.value, "\t"), (.json, "\n"), (.json, "\t"): return nil
         // In JSON a bare carriage return is white space between tokens; printed, it would overwrite the line.
@@ -63,13 +65,5 @@ enum TerminalText {
     private static func escape(of byte: UInt8, _ form: Form) -> [UInt8] {
         // JSON has no escape for a byte, only the replacement character.
         form == .json ? Array("\\ufffd".utf8) : Array("\\x\(String(byte, radix: 16))".utf8)
-    }
-
-    private static func commandsTerminal(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0...0x1F, 0x7F...0x9F: true
-        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
     }
 }

@@ -1,3 +1,4 @@
+internal import FreshetWire
 internal import Logging
 
 /// Passes lines to the logger of a client, with visible escapes for control characters.
@@ -18,23 +19,15 @@ struct ClientLog: Sendable {
 
     /// The text with `\u{1b}` in place of each control character, line separator and control of bidirectional text. O(n).
     static func escaped(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        guard text.unicodeScalars.contains(where: \.commandsTerminal) else { return text }
         var escaped = ""
         for scalar in text.unicodeScalars {
-            if isControl(scalar) {
+            if scalar.commandsTerminal {
                 escaped += "\\u{\(String(scalar.value, radix: 16))}"
             } else {
                 escaped.unicodeScalars.append(scalar)
             }
         }
         return escaped
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0...0x1F, 0x7F...0x9F: true
-        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
     }
 }
