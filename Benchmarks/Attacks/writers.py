@@ -116,6 +116,28 @@ def prefixes(scene):
     scene.state_runs()
 
 
+@row("2", "990 polls with prefixes nested in one another, for 64 collections")
+def nested_prefixes(scene):
+    cursor = scene.must("PUT", "/v1/a/records/c00/0", "0").fields["freshet-cursor"]
+    collections = "&".join(f"collection=c{index:02d}" for index in range(64))
+    ids = ["a" * 509 + f"{index:03d}" for index in range(500)] + ["a" * length for length in range(508, 18, -1)]
+
+    def poll(index):
+        return head("GET", f"/v1/a/changes?since={cursor}&wait=60&{collections}&prefix={ids[index]}")
+
+    polls = Flood(scene.port, len(ids), poll)
+    # Each poll that begins to wait adds its prefix, and the write removes 490 of them at once.
+    scene.settle()
+    polls.run(5)
+    time.sleep(0.5)
+    answer = scene.ask("PUT", f"/v1/a/records/c00/{'a' * 512}", "1")
+    scene.state_answer(answer, 200, 201)
+    scene.state("took", answer.seconds * 1000, unit="ms")
+    scene.state_waits()
+    polls.close()
+    scene.state_runs()
+
+
 @row("2", "increments of 200 records of 0.9 MB in one batch", quick=False)
 def increments_of_many(scene):
     value = counted(900_000)

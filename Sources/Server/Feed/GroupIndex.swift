@@ -22,7 +22,7 @@ struct GroupIndex: Sendable {
     }
 
     /// The groups that the scope reaches, in no particular order; those with several collections maybe more than once.
-    /// For a key O(groups found + log of the prefixes), for a collection O(its groups).
+    /// For a key O(groups found + log of the prefixes + length of the id), for a collection O(its groups).
     func groups(matching scope: InvalidationScope) -> [Int32] {
         var found: [Int32] = []
         switch scope {
@@ -44,13 +44,17 @@ struct GroupIndex: Sendable {
 
     /// The collections and prefixes by which a group is found. A part with few ranges has a place for each: its filter
     /// covers the records between them too, such as the carts of all users beside a common collection, and each of a
-    /// user's changes would find the groups of all others.
-    private static func places(of subscription: Subscription) -> [(String, prefix: String.UTF8View)] {
+    /// user's changes would find the groups of all others. The collections of a filter share the array of its prefix.
+    private static func places(of subscription: Subscription) -> [(String, prefix: [UInt8])] {
         if let ranges = subscription.part?.ranges.ranges, ranges.count <= mostRanges {
-            return ranges.map { ($0.place.collection, $0.place.text) }
+            return ranges.map { range in
+                let place = range.place
+                return (place.collection, prefix: Array(place.text))
+            }
         }
         let filter = subscription.filter
-        return (filter.collections.isEmpty ? [any] : filter.collections).map { ($0, filter.prefix.utf8) }
+        let prefix = Array(filter.prefix.utf8)
+        return (filter.collections.isEmpty ? [any] : filter.collections).map { ($0, prefix: prefix) }
     }
 
     /// The most ranges of a part that are places of the index.
