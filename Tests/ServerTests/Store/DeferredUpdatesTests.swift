@@ -25,7 +25,8 @@ import Testing
             try Schema.migrate(connection, from: Schema.check(connection, path: path), seed: 1)
             return connection
         }
-        return (StoreWriter(try open(), RowCache(limit: 1 << 20), LookupTimer(), AccessCounter()), try open())
+        let checkpoints = CheckpointSchedule(interval: 1_000, limit: 2_000)
+        return (StoreWriter(try open(), RowCache(limit: 1 << 20), LookupTimer(), AccessCounter(), checkpoints), try open())
     }
 
     private func submit(_ batch: WriteBatch, to writer: StoreWriter, at milliseconds: Int64 = 1) throws {

@@ -42,6 +42,19 @@ final class ReaderPool: Sendable {
         return try body()
     }
 
+    /// Runs the closure while nobody reads and no snapshot is kept. Waits for those that read; those that want to read wait for it.
+    func whileIdle(_ body: () -> Void) { whileIdle(from: places.startIndex, body) }
+
+    /// As deep as there are connections.
+    private func whileIdle(from place: Int, _ body: () -> Void) {
+        guard place < places.endIndex else { return body() }
+        places[place].reader.withLock { reader in
+            // A failure recurs with the reader's next read, and is thrown there.
+            try? reader.giveBack()
+            whileIdle(from: place + 1, body)
+        }
+    }
+
     /// Lends a reader that is free, or waits for one if none is.
     private func withReader<Result: Sendable>(_ body: (SnapshotReader) throws -> Result) throws -> Result {
         for place in places {

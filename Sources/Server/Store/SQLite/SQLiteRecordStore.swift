@@ -24,8 +24,10 @@ package final class SQLiteRecordStore: RecordStore {
     ///   - readers: how many lists, scans and large values are read at once, at least 1.
     ///   - lookups: how many lookups are made at once, at least 1: one for each event loop.
     ///   - rowCacheBytes: about how much memory the cache of recently written keys may take.
+    ///   - logPages: how many pages of 4 KiB the write-ahead log has before they are moved into the file. Where readers hold this
+    ///     up, they wait once it has twice as many.
     package init(
-        directory: String, seed: UInt64, readers: Int = 4, lookups: Int = 1, rowCacheBytes: Int = 32 << 20
+        directory: String, seed: UInt64, readers: Int = 4, lookups: Int = 1, rowCacheBytes: Int = 32 << 20, logPages: Int = 8_000
     ) throws(StoreError) {
         try DirectoryLock.makeDirectory(directory)
         lock = try DirectoryLock.take(directory)
@@ -35,7 +37,8 @@ package final class SQLiteRecordStore: RecordStore {
             let timer = LookupTimer()
             let connection = try Self.openWriter(path: path, seed: seed)
             identifier = try Schema.identifier(connection, path: path)
-            writer = Mutex(StoreWriter(connection, RowCache(limit: rowCacheBytes), timer, access))
+            let checkpoints = CheckpointSchedule(interval: logPages, limit: 2 * logPages)
+            writer = Mutex(StoreWriter(connection, RowCache(limit: rowCacheBytes), timer, access, checkpoints))
             prefetcher = PagePrefetcher(path: path, timer: timer)
             self.readers = try ReaderPool(path: path, count: max(readers, 1))
             self.lookups = try ReaderPool(path: path, count: max(lookups, 1))
@@ -48,8 +51,26 @@ package final class SQLiteRecordStore: RecordStore {
         prefetcher.prepare { scope().records.map(\.address) }
         let path = path
         return try writer.withLock { writer in
-            do { return try lookups.whileWriting { try writer.transaction(body) } } catch let error as SQLiteError {
-                throw StoreError(error, path: path)
+            do {
+                return try lookups.whileWriting {
+                    let result = try writer.transaction(body)
+                    shortenLog(of: writer)
+                    return result
+                }
+            } catch let error as SQLiteError { throw StoreError(error, path: path) }
+        }
+    }
+
+    /// Moves pages from the log into the file after a commit, if there are enough. No lookup keeps its snapshot meanwhile.
+    private func shortenLog(of writer: StoreWriter) {
+        switch writer.nextCheckpoint() {
+        case .none: break
+        case .move: writer.checkpoint()
+        case .moveWithoutReaders:
+            readers.whileIdle {
+                // The lookups, which event loops make, wait only for what is left after this.
+                writer.checkpoint()
+                lookups.whileIdle { writer.checkpoint() }
             }
         }
     }
@@ -80,10 +101,9 @@ package final class SQLiteRecordStore: RecordStore {
         try connection.pragma("synchronous = FULL")
         try connection.pragma("cache_size = -65536")
         try connection.pragma("temp_store = MEMORY")
-        // 32 MB of log: a page that is written again and again is moved into the file once, and the pause for it stays short.
-        try connection.pragma("wal_autocheckpoint = 8000")
         try connection.pragma("journal_size_limit = 67108864")
         try Schema.migrate(connection, from: found, seed: seed)
+        connection.endAutomaticCheckpoints()
         return connection
     }
 }

@@ -7,17 +7,29 @@ final class StoreWriter {
     private let rowCache: RowCache
     private let timer: LookupTimer
     let access: AccessCounter
+    private var checkpoints: CheckpointSchedule
     private let clients = ClientCache(limit: 4 << 20)
     private var namespaces: [Namespace: SQLiteNamespaceTransaction] = [:]
     /// The namespaces that the open transaction has used.
     private var touched: [SQLiteNamespaceTransaction] = []
 
-    init(_ connection: sending Connection, _ rowCache: sending RowCache, _ timer: LookupTimer, _ access: AccessCounter) {
+    init(
+        _ connection: sending Connection, _ rowCache: sending RowCache, _ timer: LookupTimer, _ access: AccessCounter,
+        _ checkpoints: CheckpointSchedule
+    ) {
         self.connection = connection
         self.rowCache = rowCache
         self.timer = timer
         self.access = access
+        self.checkpoints = checkpoints
     }
+
+    /// Returns how the log's pages are to be moved into the file after the last commit.
+    func nextCheckpoint() -> CheckpointSchedule.Step { checkpoints.step(logPages: connection.logPages) }
+
+    /// Moves pages from the log into the file, as far as readers allow. After a failure the log is longer, no commit is lost, and the
+    /// next step tries again; SQLite's own checkpoints ignore a failure too.
+    func checkpoint() { _ = try? connection.checkpoint() }
 
     func transaction<Result>(_ body: (any RecordTransaction) throws -> Result) throws -> Result {
         if namespaces.count > 1_000 { namespaces.removeAll() }
