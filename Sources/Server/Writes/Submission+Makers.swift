@@ -111,7 +111,8 @@ extension Submission {
         }
     }
 
-    /// Runs one step of compaction: at most `limit` rows, so that writes do not wait long. Repeat until it is complete.
+    /// Runs one step of compaction: at most `limit` rows, so that writes do not wait long. Repeat until it is complete. Accepted in an
+    /// overload too: a step that is refused would leave the rest to the next hour.
     ///
     /// - Parameter outcomesBefore: the outcomes of clients that have been idle since before this time are forgotten
     ///   too, after everything else.
@@ -119,7 +120,7 @@ extension Submission {
         before time: Timestamp, outcomesBefore: Timestamp? = nil, limit: Int = 1_000,
         then completion: @escaping @Sendable (Committed<Compaction>) -> Void
     ) -> Submission {
-        Submission(writes: limit, then: completion) { context in
+        Submission(writes: limit, isVital: true, then: completion) { context in
             var compaction = try context.transaction.compact(before: time, limit: limit)
             if let outcomesBefore, compaction.isComplete {
                 let step = try context.transaction.forgetOutcomes(before: outcomesBefore, limit: limit)
