@@ -143,7 +143,10 @@ extension ChangeFeed {
             guard matches <= limits.commitMatches else { return sendBack(groupsNear(places), to: before) }
             for group in matching {
                 // The index has the filter that covers a part, and the part may have gaps.
-                if let part = groups[group]?.subscription.part, !part.matches(scope) { continue }
+                if let part = groups[group]?.subscription.part {
+                    matches += part.matchCost(of: scope)
+                    if !part.matches(scope) { continue }
+                }
                 guard let last = groups[group]?.wanted.last else {
                     groups[group]?.wanted = [place]
                     woken.append(group)

@@ -12,7 +12,8 @@ package struct FeedLimits: Hashable, Sendable {
     package var pageBytes = 1 << 20
     /// Once the pages that a commit makes for its readers have this size, the other readers ask again, each for its own.
     package var commitBytes = 16 << 20
-    /// Once a commit has been compared with this many groups of readers, over all of its changes, all others ask again.
+    /// Once a commit has been compared with this many groups of readers, over all of its changes, all others ask again. A group of readers
+    /// of a part counts ``ReadablePart/matchCost(of:)`` more.
     package var commitMatches = 200_000
 
     package init() {}

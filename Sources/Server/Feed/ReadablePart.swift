@@ -19,6 +19,12 @@ package struct ReadablePart: Hashable, Sendable {
         return !ranges.intersection(scope).isEmpty
     }
 
+    /// How many names ``matches(_:)`` compares, about.
+    func matchCost(of scope: InvalidationScope) -> Int {
+        guard case .key = scope else { return ranges.ranges.count }
+        return 2 * (Int.bitWidth - ranges.ranges.count.leadingZeroBitCount)
+    }
+
     /// A filter that matches every record of the part, and perhaps others.
     var cover: ChangeFilter {
         let collections = Set(ranges.ranges.map(\.place.collection))

@@ -66,9 +66,13 @@ struct EdgeReplies: Sendable {
         }
     }
 
-    /// The responses to polls that have waited, each with its readers.
+    /// The responses to polls that have waited, each with its readers. A response is encoded once for each: only a `204` depends on the
+    /// turn, which clients choose, and a page may be large.
     func responses(to readers: [FeedReader], _ reply: PollResult) -> [([FeedReader], Response)] {
         guard caching.isEnabled else { return [(readers, Response(reply))] }
+        guard case .idle = reply else {
+            return Dictionary(grouping: readers) { $0.turn == nil }.map { ($1, response(reply, turn: $0 ? nil : 0)) }
+        }
         return Dictionary(grouping: readers, by: \.turn).map { ($1, response(reply, turn: $0)) }
     }
 }

@@ -1,3 +1,4 @@
+import FreshetTrust
 import FreshetWire
 import Testing
 
@@ -96,6 +97,32 @@ import Testing
         for waiter in 1...4 { #expect(try Self.ask(&feed, after: 3, waiter).page?.changes == Array(changes.prefix(waiter + 1))) }
         #expect(feed.ask(.after(Support.cursor(3)), other, waiter: 5, deadline: 25_000, now: 0).waiterID != nil)
         #expect(feed.waiting == 2)
+    }
+
+    @Test("are found for fewer groups of readers of a part, whose ranges have to be compared")
+    func groupsOfPartsCountMore() throws {
+        // Given two groups of readers of a part of two ranges, of which each comparison counts five
+        var limits = FeedLimits()
+        limits.commitMatches = 11
+        var feed = ChangeFeed<Int>(position: Support.cursor(1), limits: limits)
+        let ranges = RangeSet([.collection("a", prefix: ""), .collection("b", prefix: "")])
+        let part = ReadablePart(ranges: ranges, digest: try #require(RightsDigest(ranges.digest)))
+        func ask(_ waiter: Int, after revision: Int64) throws -> PollDecision {
+            var subscription = try Support.subscription(limit: waiter + 1)
+            subscription.part = part
+            let since = Since.after(Support.cursor(revision).issued(to: part))
+            return feed.ask(since, subscription, waiter: waiter, deadline: 25_000, now: 0)
+        }
+        for waiter in 1...2 { #expect(try ask(waiter, after: 1).waiterID != nil) }
+        // When one change is compared with both, Then both get it
+        let change = try Support.put(2, "a/1")
+        #expect(feed.commit([change], at: Support.cursor(2)).compactMap(\.pages).count == 2)
+        // When two are, Then both readers ask again
+        for waiter in 1...2 { #expect(try ask(waiter, after: 2).waiterID != nil) }
+        let changes = try (3...4).map { try Support.put($0, "a/\($0)") }
+        let deliveries = feed.commit(changes, at: Support.cursor(4))
+        #expect(deliveries.count == 2 && deliveries.compactMap(\.pages).isEmpty)
+        for waiter in 1...2 { #expect(try ask(waiter, after: 2).page?.changes == Array(changes.prefix(waiter + 1))) }
     }
 
     @Test("are not made for more readers that may come back than are kept")

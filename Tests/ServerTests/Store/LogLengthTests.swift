@@ -8,11 +8,11 @@ import Testing
 
 @testable import FreshetServer
 
-/// The write-ahead log of the SQLite store begins again from its start, whatever reads meanwhile.
+/// The write-ahead log of the SQLite store begins again from its start, however many reads overlap.
 @Suite("Length of the log") struct LogLengthTests {
     private let directory = TemporaryDirectory()
     private static let logPages = 100
-    /// A page of the log has 24 bytes of its own: https://www.sqlite.org/fileformat.html#walformat
+    /// A page of the log has a header of 24 bytes: https://www.sqlite.org/fileformat.html#walformat
     private static let pageBytes = 4_096 + 24
 
     private func store() throws -> SQLiteRecordStore {

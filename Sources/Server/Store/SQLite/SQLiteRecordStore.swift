@@ -68,7 +68,7 @@ package final class SQLiteRecordStore: RecordStore {
         case .move: writer.checkpoint()
         case .moveWithoutReaders:
             readers.whileIdle {
-                // The lookups, which event loops make, wait only for what is left after this.
+                // The lookups, which event loops make, wait only for the pages that remain after this.
                 writer.checkpoint()
                 lookups.whileIdle { writer.checkpoint() }
             }
