@@ -56,7 +56,7 @@ def main():
             if not chosen(row.section, row.title) or (quick and not row.quick):
                 continue
             for attacker in attackers:
-                if attacker == NOBODY and row.needs_key:
+                if (attacker == NOBODY and row.needs_key) or (attacker and row.options):
                     continue
                 start = time.monotonic()
                 figures = run_row(row, arguments.program, options, timed=not arguments.untimed, attacker=attacker)

@@ -169,8 +169,18 @@ def collections_of_polls(scene):
 
 @row("3", "999 polls with different limits, and an atomic batch of 16 MiB")
 def pages_of_limits(scene):
+    wake(scene, lambda cursor, index: f"/v1/a/changes?since={cursor}&wait=60&limit={index + 2}")
+
+
+@row("3", "999 polls with different turns of a shared cache, and an atomic batch of 16 MiB", options=("--edge", "*"))
+def pages_of_turns(scene):
+    wake(scene, lambda cursor, index: f"/v1/a/changes?since={cursor}.{index + 1}&wait=60")
+
+
+def wake(scene, path):
+    """Lets 999 polls wait, whose paths `path` makes of a cursor and a number, and wakes all by one atomic batch."""
     cursor = scene.must("PUT", "/v1/a/records/c/0", "0").fields["freshet-cursor"]
-    polls = Flood(scene.port, 999, lambda index: head("GET", f"/v1/a/changes?since={cursor}&wait=60&limit={index + 2}"))
+    polls = Flood(scene.port, 999, lambda index: head("GET", path(cursor, index)))
     polls.run(5)
     time.sleep(0.5)
     writes = [{"number": number, "op": "put", "key": f"c/{number}", "value": "x" * (63 << 10)} for number in range(1, 256)]

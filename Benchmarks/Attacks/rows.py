@@ -20,16 +20,17 @@ rows = []
 
 
 class Row:
-    def __init__(self, section, title, attack, quick, needs_key):
+    def __init__(self, section, title, attack, quick, needs_key, options):
         self.section, self.title, self.attack, self.quick, self.needs_key = section, title, attack, quick, needs_key
+        self.options = options
 
 
-def row(section, title, quick=True, needs_key=False):
+def row(section, title, quick=True, needs_key=False, options=()):
     """Registers an attack: a function that takes a `Scene` and states figures to it. `needs_key`: without a key there is nothing to
-    attack, or to see."""
+    attack, or to see. `options`: those of the server, which is open then."""
 
     def register(attack):
-        rows.append(Row(section, title, attack, quick, needs_key))
+        rows.append(Row(section, title, attack, quick, needs_key, options))
         return attack
 
     return register
@@ -170,7 +171,7 @@ def run_row(row, program, options, attempts=3, timed=True, attacker=None):
     the attempt with the fewest broken bounds counts."""
     best = None
     for attempt in range(1, attempts + 1):
-        scene = (NobodysScene if attacker == NOBODY else Scene)(program, options, timed, attacker)
+        scene = (NobodysScene if attacker == NOBODY else Scene)(program, [*options, *row.options], timed, attacker)
         try:
             row.attack(scene)
             if attacker == NOBODY:
