@@ -159,16 +159,28 @@ def pipeline(port, count, path, seconds):
         connection.close()
 
 
-@row("4", "24 connections that pipeline without a pause")
-def pipelines(scene):
+def state_pipelines(scene, count):
     put(scene, "c/small", 100)
     scene.settle()
-    sender = multiprocessing.get_context("spawn").Process(target=pipeline, args=(scene.port, 24, "/v1/a/records/c/small", 4))
+    sender = multiprocessing.get_context("spawn").Process(target=pipeline, args=(scene.port, count, "/v1/a/records/c/small", 4))
     sender.start()
     time.sleep(4)
     scene.state_waits(health=True)
+    # A server that accepts no connection would hold up the attacker.
+    sender.join(20)
+    sender.kill()
     sender.join()
     scene.state_runs()
+
+
+@row("4", "24 connections that pipeline without a pause")
+def pipelines(scene):
+    state_pipelines(scene, 24)
+
+
+@row("4", "990 connections that pipeline without a pause")
+def many_pipelines(scene):
+    state_pipelines(scene, 990)
 
 
 @row("4", "a list over 300,000 deleted records", quick=False)

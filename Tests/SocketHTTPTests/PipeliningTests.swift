@@ -91,6 +91,41 @@ struct PipeliningTests {
         #expect(try #require(handled.firstIndex(of: "modest")) <= Limits().requestsPerTurn)
     }
 
+    @Test("Forty clients that pipeline do not hold up another client for all their requests")
+    func budget() async throws {
+        // Given a loop that is held up, while forty clients send 64 requests each, and then another sends one
+        let order = Held<String>()
+        let held = try HeldServer { router in
+            router.on(.get, "/count/{name}") { request, exchange in
+                order.add(request.parameter("name"))
+                exchange.respond(.text("x"))
+            }
+        }
+        try await held.hold()
+        let port = held.server.port
+        let greedy = try (0..<40).map { _ in Client(try RawClient(port: port)) }
+        let modest = Client(try RawClient(port: port))
+        for (index, client) in greedy.enumerated() {
+            let request = "GET /count/\(index) HTTP/1.1\r\nHost: x\r\n\r\n"
+            try await client.run { $0.send(String(repeating: request, count: 64)) }
+        }
+        try await modest.run { $0.send("GET /count/modest HTTP/1.1\r\nHost: x\r\n\r\n") }
+
+        // When the loop continues
+        try await held.open()
+
+        // Then all are answered, the other client at the latest in the second turn, which has 512 shared requests and one of
+        // each connection
+        #expect(try await modest.run { try $0.reply().status } == 200)
+        for client in greedy {
+            #expect(try await client.run { client in try (0..<64).allSatisfy { _ in try client.reply().status == 200 } })
+        }
+        let handled = await order.take(40 * 64 + 1)
+        #expect(try #require(handled.firstIndex(of: "modest")) <= 2 * (512 + 40))
+        let names = Set(handled.prefix(2 * (512 + 41)))
+        #expect(names.count == 41)
+    }
+
     @Test("Clients that connect without a pause do not hold up a connection that is open")
     func connecting() async throws {
         // Given an open connection, and a loop that is held up while 200 clients connect and then it sends a request

@@ -45,6 +45,22 @@ struct RequestTests {
         #expect(request.fields[values: .accept] == ["a", "b"])
     }
 
+    @Test("A text is found within one line of a field, without regard to case")
+    func containedText() throws {
+        // Given fields of which a line contains the text, and requests without such a line
+        let matching = ["Accept: a\r\nACCEPT: b, Text/Event-Stream;q=1\r\nAccept: c\r\n", "Accept: text/event-stream\r\n"]
+        let others = [
+            "", "Accept:\r\n", "Accept: event-stream\r\n", "X: text/event-stream\r\n", "Accept: text/event-strea\r\nAccept: m\r\n",
+            "Accept: text/event_stream\r\n",
+        ]
+        // Then
+        for lines in matching + others {
+            let request = try RequestTests.request("/", lines)
+            let isFound = request.contains("text/event-stream", in: .accept)
+            #expect(isFound == matching.contains(lines), "\(lines)")
+        }
+    }
+
     @Test("Target and path are kept as they came")
     func raw() throws {
         let request = try RequestTests.request("/a%20b?c=%20")

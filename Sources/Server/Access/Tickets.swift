@@ -46,7 +46,7 @@ final class Tickets: Sendable {
 
 extension Request {
     /// Whether the answer is to be a stream of server-sent events.
-    var wantsStream: Bool { self[.accept]?.lowercased().contains("text/event-stream") ?? false }
+    var wantsStream: Bool { contains("text/event-stream", in: .accept) }
 }
 
 extension ServerCore {

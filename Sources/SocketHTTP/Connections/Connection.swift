@@ -61,7 +61,7 @@ final class Connection: @unchecked Sendable {
     /// Whether the loop's ledgers have an entry for the connection.
     var isInputCounted = false
     var isOutputCounted = false
-    /// Whether the connection has had its requests of this turn and resumes in the next.
+    /// Whether the connection is in one of the loop's queues of those that resume in a later turn.
     var isWaitingForTurn = false
     /// The events that epoll has reported since the connection joined the loop's queue of transfers; 0 while it is not
     /// queued.

@@ -25,8 +25,10 @@ final class EventLoop: @unchecked Sendable {
     // access, and the checks of a poll together cost as much as finding its head.
     @exclusivity(unchecked) private var resumable: [Connection] = []
     @exclusivity(unchecked) private var deferred: [Cancellations.Action] = []
-    /// Connections with more requests than one turn may handle.
-    private var waitingForTurn: [Connection] = []
+    /// Connections with more requests than one turn may handle, and the requests of this turn.
+    @exclusivity(unchecked) private var requests = RequestQueue()
+    /// Connections whose handshakes continue in the next turn.
+    private var waitingHandshakes: [Connection] = []
     /// Counts the turns: one for each `epoll_wait`.
     @exclusivity(unchecked) private var turn: UInt32 = 0
 
@@ -75,7 +77,7 @@ final class EventLoop: @unchecked Sendable {
     private init(_ epoll: Epoll, _ wakeup: WakeupEvent) {
         self.epoll = epoll
         self.wakeup = wakeup
-        events = .allocate(capacity: 512)
+        events = .allocate(capacity: RequestQueue.turnEvents)
         readBuffer = .allocate(byteCount: 64 << 10, alignment: 16)
         readBuffer.bindMemory(to: UInt8.self)
         scratch.reserveCapacity(4 << 10)
@@ -138,11 +140,14 @@ final class EventLoop: @unchecked Sendable {
         resumable.append(connection)
     }
 
-    /// Counts a request of the connection that is about to be handled; false if the request has to wait for the next
-    /// turn, so that a client that sends many at once does not hold up the others of its loop.
+    /// Counts a request of the connection that is about to be handled; false if the request has to wait for a later
+    /// turn, so that clients that send many at once do not hold up the others of the loop.
     func takesTurn(_ connection: Connection) -> Bool {
+        // A connection that waits keeps its place in the queue.
+        guard !connection.isWaitingForTurn else { return false }
         if connection.turn != turn { (connection.turn, connection.requestsInTurn) = (turn, 0) }
-        guard connection.requestsInTurn < connection.context.limits.requestsPerTurn else {
+        let limit = connection.context.limits.requestsPerTurn
+        guard requests.admit(after: Int(connection.requestsInTurn), limit: limit) else {
             waitForTurn(connection)
             return false
         }
@@ -150,11 +155,11 @@ final class EventLoop: @unchecked Sendable {
         return true
     }
 
-    /// Resumes the connection in the next turn.
+    /// Resumes the connection in the next turn if it is in its handshake, and otherwise behind all that wait.
     func waitForTurn(_ connection: Connection) {
         guard !connection.isWaitingForTurn else { return }
         connection.isWaitingForTurn = true
-        waitingForTurn.append(connection)
+        if connection.isHandshaking { waitingHandshakes.append(connection) } else { requests.append(connection.token) }
     }
 
     /// Calls the actions once the current handler has returned: the application may hold a lock at present.
@@ -180,19 +185,24 @@ final class EventLoop: @unchecked Sendable {
         turn &+= 1
         handshakeSteps = 0
         transfers.beginTurn()
-        let maySleep = waitingForTurn.isEmpty && transfers.isEmpty && mailbox.fallAsleep()
+        requests.beginTurn()
+        let maySleep = !isAnyWaiting && mailbox.fallAsleep()
         let count = epoll.wait(events, milliseconds: maySleep ? patience : 0)
         let isIdle = maySleep && count == 0
         if maySleep, !isIdle { mailbox.wakeUp() }
         tick = Clock.tick()
-        beginTurns()
+        continueHandshakes()
+        resumeWaiting()
         for index in 0..<count { handle(events[index]) }
         handleMessages()
         passTime()
         performDeferred()
         serveTransfers()
-        return !isIdle || !waitingForTurn.isEmpty || !transfers.isEmpty
+        return !isIdle || isAnyWaiting
     }
+
+    /// Whether connections wait for a later turn.
+    private var isAnyWaiting: Bool { !requests.isEmpty || !waitingHandshakes.isEmpty || !transfers.isEmpty }
 
     private func handle(_ event: epoll_event) {
         let token = event.data.u64
@@ -233,15 +243,25 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Resumes the connections that have waited for this turn.
-    private func beginTurns() {
-        guard !waitingForTurn.isEmpty else { return }
-        let connections = waitingForTurn
-        waitingForTurn = []
+    /// Continues the handshakes that have waited for this turn.
+    private func continueHandshakes() {
+        guard !waitingHandshakes.isEmpty else { return }
+        let connections = waitingHandshakes
+        waitingHandshakes = []
         for connection in connections {
             connection.isWaitingForTurn = false
             // The event that reported the input may have reported its end too.
-            if connection.isHandshaking { readInput(connection, isEnding: true) } else { resume(connection) }
+            readInput(connection, isEnding: true)
+            performDeferred()
+        }
+    }
+
+    /// Resumes connections whose requests have waited since an earlier turn, as far as one turn may.
+    private func resumeWaiting() {
+        while let token = requests.next() {
+            guard let connection = connection(token) else { continue }
+            connection.isWaitingForTurn = false
+            resume(connection)
             performDeferred()
         }
     }

@@ -13,13 +13,11 @@ struct TransferQueue {
     /// A slice while several wait; an answer of this size goes out in one call at any time.
     static let slice = 64 << 10
 
-    private var waiting: [UInt64] = []
-    /// The connections before this index have been served.
-    private var first = 0
+    private var waiting = TokenQueue()
     private var bytes = 0
     private var slices = 0
 
-    var isEmpty: Bool { first == waiting.count }
+    var isEmpty: Bool { waiting.isEmpty }
 
     /// Begins a turn.
     mutating func beginTurn() { (bytes, slices) = (0, 0) }
@@ -31,21 +29,14 @@ struct TransferQueue {
 
     /// The connection to serve next; `nil` if the turn has done enough, or none waits.
     mutating func next() -> UInt64? {
-        guard first < waiting.count else { return nil }
+        guard !waiting.isEmpty else { return nil }
         guard slices == 0 || slices < Self.turnSlices && bytes < Self.turnBytes else { return nil }
         slices += 1
-        defer {
-            first += 1
-            if first == waiting.count || first == 1_024 {
-                waiting.removeFirst(first)
-                first = 0
-            }
-        }
-        return waiting[first]
+        return waiting.removeFirst()
     }
 
     /// The most bytes to read from one connection, or to send of its queued output, at a time. O(1).
-    var share: Int { waiting.count - first < 4 ? 4 * Self.slice : Self.slice }
+    var share: Int { waiting.count < 4 ? 4 * Self.slice : Self.slice }
 
     /// The most bytes of an answer to send at once.
     var answerShare: Int { bytes < Self.turnBytes ? Self.answerSlice : Self.slice }

@@ -107,6 +107,16 @@ extension Request {
         return lines == 1 && isEqual
     }
 
+    /// Whether a line of the field contains `text`, which is in lower case, without regard to case. Nothing is copied.
+    public func contains(_ text: StaticString, in name: HTTPField.Name) -> Bool {
+        var isFound = false
+        forEachValue(of: name) { bytes in
+            isFound = bytes.contains(text)
+            return !isFound
+        }
+        return isFound
+    }
+
     /// Whether the request has the field at all.
     public func has(_ name: HTTPField.Name) -> Bool {
         var found = false

@@ -62,6 +62,16 @@ extension Span<UInt8> {
         }
     }
 
+    /// Whether `text`, which is in lower case, occurs in the bytes, without regard to case.
+    func contains(_ text: StaticString) -> Bool {
+        var end = text.utf8CodeUnitCount
+        while end <= count {
+            if matches((end - text.utf8CodeUnitCount)..<end, text) { return true }
+            end += 1
+        }
+        return false
+    }
+
     /// The index of the first `byte` within `range`, which must lie within the span.
     func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         withUnsafeBytes { bytes in

@@ -28,7 +28,8 @@ public struct Limits: Sendable {
     public var handshakesPerAddress = 20
     /// Kept to within about 0.1 s.
     public var handshakePeriod = Duration.seconds(1)
-    /// Requests of one connection that are handled before the loop's other connections have their turn.
+    /// The most requests of one connection in a turn of its event loop. Where several connections have further requests, they share
+    /// 512 requests in a turn.
     public var requestsPerTurn: Int
     /// From a request's first byte to the end of its head: `408`. Also from accepting a connection to its first byte,
     /// which ends in a silent close.
