@@ -25,4 +25,14 @@ struct EncodedPageTests {
     func whatIsNoPageIsRefused(json: String) {
         #expect(throws: WireError.self) { try page(json) }
     }
+
+    @Test("a page with a record more than a request may ask for is refused")
+    func recordsBeyondTheBound() throws {
+        func read(_ count: Int) throws -> EncodedPage {
+            let records = Array(repeating: #"{"key":"c/1","value":1}"#, count: count).joined(separator: ",")
+            return try page("{\"records\":[\(records)],\"next\":null,\"cursor\":\"e-1\"}")
+        }
+        #expect(try read(1_000).count == 1_000)
+        #expect(throws: WireError.tooMany("records", limit: 1_000)) { try read(1_001) }
+    }
 }

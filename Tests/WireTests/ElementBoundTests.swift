@@ -58,4 +58,38 @@ import Testing
         #expect(try read(1_000).results.count == 1_000)
         #expect(throws: WireError.tooMany("results", limit: 1_000)) { try read(1_001) }
     }
+
+    @Test("a page of a list has at most 1,000 records, and leads to an id")
+    func list() throws {
+        func read(_ count: Int, next: String = "1") throws(WireError) -> RecordList {
+            let records = Self.array(count) { "{\"key\":\"c/\($0)\",\"revision\":5}" }
+            return try RecordList(json: Array("{\"records\":\(records),\"next\":\"\(next)\",\"cursor\":\"abc-5\"}".utf8))
+        }
+        #expect(try read(1_000).records.count == 1_000)
+        #expect(throws: WireError.tooMany("records", limit: 1_000)) { try read(1_001) }
+        #expect(try read(1, next: String(repeating: "x", count: 512)).next?.utf8.count == 512)
+        #expect(throws: WireError.self) { try read(1, next: String(repeating: "x", count: 513)) }
+    }
+
+    @Test("rights have at most 64 ranges of a verb", arguments: ["read", "write", "invalidate", "create", "drop", "inspect"])
+    func ranges(verb: String) throws {
+        func read(_ count: Int) throws(WireError) -> AccessRights {
+            let ranges = Self.array(count) { "\"c\($0)\"" }
+            // The last of two members of one name counts.
+            return try AccessRights(json: Array("{\"read\":[],\"\(verb)\":\(ranges)}".utf8))
+        }
+        #expect(try read(64).verbs.map(\.ranges.count) == [64])
+        #expect(throws: WireError.tooMany("ranges", limit: 64)) { try read(65) }
+    }
+
+    @Test("the texts of rights are bounded")
+    func textsOfRights() throws {
+        func read(range: Int, principal: Int) throws(WireError) -> AccessRights {
+            let (range, principal) = (String(repeating: "x", count: range), String(repeating: "y", count: principal))
+            return try AccessRights(json: Array("{\"principal\":\"\(principal)\",\"read\":[\"\(range)\"]}".utf8))
+        }
+        #expect(try read(range: 578, principal: 4_096).principal?.utf8.count == 4_096)
+        #expect(throws: WireError.self) { try read(range: 1_025, principal: 1) }
+        #expect(throws: WireError.self) { try read(range: 1, principal: 4_097) }
+    }
 }

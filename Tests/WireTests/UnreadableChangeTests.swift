@@ -15,6 +15,7 @@ struct UnreadableChangeTests {
         #"{"key":"c/2","revision":6,"op":"put","value":1,"client":"not a client","write":1}"#,
         #"{"op":["put"],"revision":6,"size":"large","key":"c/2"}"#,
         #"{"key":"c/2","revision":6,"op":"put","value":1,"size":1,"contentType":"\ud800"}"#,
+        #"{"key":"c/2","revision":6,"op":"put","body":{"base64":"aGVsbG8=","contentType":"application/json"},"size":5}"#,
     ]
 
     @Test("one of a record is evicted, and the rest of the page is read", arguments: ofAKey)
@@ -31,6 +32,35 @@ struct UnreadableChangeTests {
     func evictsEverything() throws {
         let page = try Self.page(#"{"revision":6,"op":"sweep","collections":["a","b"]}"#)
         #expect(page.changes[1].effect == .invalidate(.everything))
+    }
+
+    static let sweeps: [String] = [
+        #"{"revision":6,"op":"invalidate","collection":""}"#, #"{"revision":6,"op":"invalidate","collection":"a b"}"#,
+        #"{"revision":6,"op":"invalidate","collection":"c/1"}"#, #"{"revision":6,"op":"invalidate","collection":"c","prefix":"a\u0000"}"#,
+        sweep(String(repeating: "c", count: 65), prefix: "a"), sweep("c", prefix: String(repeating: "x", count: 513)),
+    ]
+
+    private static func sweep(_ collection: String, prefix: String) -> String {
+        #"{"revision":6,"op":"invalidate","collection":"\#(collection)","prefix":"\#(prefix)"}"#
+    }
+
+    @Test("a sweep whose collection or prefix breaks the rules for names evicts everything", arguments: sweeps)
+    func sweepsOfInvalidNames(change: String) throws {
+        // Given a page with such a sweep, When it is read
+        let page = try Self.page(change)
+        // Then
+        #expect(page.changes.map(\.revision.number) == [5, 6, 7])
+        #expect(page.changes[1].effect == .invalidate(.everything))
+    }
+
+    @Test("a sweep of the longest names is understood")
+    func sweepOfTheLongestNames() throws {
+        // Given
+        let (collection, prefix) = (String(repeating: "c", count: 64), String(repeating: "x", count: 512))
+        // When
+        let page = try Self.page(Self.sweep(collection, prefix: prefix))
+        // Then
+        #expect(page.changes[1].effect == .invalidate(.collection(collection, prefix: prefix)))
     }
 
     @Test("one under a name that is no key is passed over", arguments: [#""no-slash""#, #""c/\ud800""#, "7"])

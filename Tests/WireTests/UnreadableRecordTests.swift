@@ -17,6 +17,7 @@ struct UnreadableRecordTests {
             #"{"key":"c/2","revision":6,"body":{"base64":"?"}}"#, #"{"key":"c/2","revision":6,"body":{"zstd":"AA"}}"#,
             #"{"key":"c/2","revision":6,"value":2,"contentType":"\ud800"}"#, #"{"size":"large","value":2,"revision":6,"key":"c/2"}"#,
             #"{"key":"c/2","modified":[{"at":1}],"value":2,"revision":6}"#,
+            #"{"key":"c/2","revision":6,"body":{"base64":"aGVsbG8=","contentType":"application/json"}}"#,
         ])
     func leavesOutTheValue(record: String) throws {
         // Given a record that is JSON but not understood, When it is read

@@ -25,7 +25,10 @@ struct EncodedPage: Sendable {
             switch name {
             case "records":
                 try reader.beginArray()
-                while try reader.nextElement() { ranges.append(try Self.record(&reader)) }
+                while try reader.nextElement() {
+                    guard ranges.count < RecordPages.pageSize else { throw .tooMany("records", limit: RecordPages.pageSize) }
+                    ranges.append(try Self.record(&reader))
+                }
             case "next": next = try reader.takeNull() ? nil : try reader.string()
             case "cursor": cursor = try Cursor(try reader.string())
             default: try reader.skip()

@@ -13,7 +13,7 @@ struct RecordPages: Sendable {
     private var isAtEnd = false
 
     /// The most records that one page asks for.
-    static let pageSize = 1_000
+    static let pageSize = RecordList.maximumCount
 
     /// - Parameters:
     ///   - after: only ids after this one.

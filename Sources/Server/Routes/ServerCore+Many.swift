@@ -14,7 +14,7 @@ extension ServerCore {
         try RecordKey.check(collection: collection)
         let query = ListQuery(
             collection: collection, after: parameters.text("after"), prefix: try parameters.prefix(),
-            limit: try parameters.integer("limit", in: 1...1_000) ?? 100, byteLimit: Self.byteLimit)
+            limit: try parameters.integer("limit", in: 1...RecordList.maximumCount) ?? 100, byteLimit: Self.byteLimit)
         let hasValues = try parameters.boolean("values") ?? true
         context.later { [self] in
             let snapshot = try store.records(query, in: namespace)

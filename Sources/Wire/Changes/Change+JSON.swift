@@ -58,7 +58,7 @@ extension Change: WireMessage {
             effect = .put(key, content: fields.content, contentType: type, size: fields.size ?? fields.content?.bytes.count ?? 0)
         case ("delete", let key?): effect = .delete(key)
         case ("invalidate", let key?): effect = .invalidate(.key(key))
-        case ("invalidate", nil): effect = .invalidate(collection.map { .collection($0, prefix: prefix) } ?? .everything)
+        case ("invalidate", nil): effect = .invalidate(try Self.sweep(collection, prefix))
         default:
             throw .unexpectedJSON(
                 "a change takes 'op' put, delete or invalidate, and a 'key' unless it is a sweep; here it is '\(operation.text.shortened)'")
@@ -66,5 +66,11 @@ extension Change: WireMessage {
         self.revision = revision
         modified = fields.modified
         if let client, let write { author = Author(client: client, write: write) }
+    }
+
+    private static func sweep(_ collection: String?, _ prefix: String) throws(WireError) -> InvalidationScope {
+        guard let collection else { return .everything }
+        try RecordKey.check(collection: collection)
+        return .collection(collection, prefix: try RecordKey.check(prefix: prefix))
     }
 }

@@ -1,5 +1,8 @@
 /// One page of `GET /v1/{ns}/records/{collection}`, ordered by id.
 package struct RecordList: WireMessage {
+    /// The most records of a page.
+    package static let maximumCount = 1_000
+
     /// The records of this page.
     package var records: [Record]
     /// The id for `after` in the request for the next page; `nil` on the last page.
@@ -29,6 +32,7 @@ package struct RecordList: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
+    /// - Throws: ``WireError/tooMany(_:limit:)`` at the first record beyond ``maximumCount``.
     package init(_ reader: inout JSONReader) throws(WireError) {
         var records: [Record] = []
         var next: String?
@@ -36,8 +40,12 @@ package struct RecordList: WireMessage {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "records": records = try reader.elements { reader throws(WireError) in try Record.element(&reader) }
-            case "next": next = try reader.takeNull() ? nil : try reader.string()
+            case "records":
+                records = try reader.elements(atMost: Self.maximumCount, "records") { reader throws(WireError) in
+                    try Record.element(&reader)
+                }
+            // An id obeys the rules for a prefix.
+            case "next": next = try reader.takeNull() ? nil : try RecordKey.check(prefix: try reader.string())
             case "cursor": cursor = try reader.cursor()
             default: try reader.skip()
             }

@@ -43,6 +43,13 @@ extension AccessRights: CustomStringConvertible {
 }
 
 extension AccessRights: WireMessage {
+    /// The most ranges of one verb. A key or token has no more in all (`docs/limits.md`).
+    package static let maximumRanges = 64
+    /// The most bytes of a range. The longest, `collection/prefix*`, has 578.
+    private static let longestRange = 1_024
+    /// The most bytes of a principal. The issuer and the subject of a token fit into the token, which has at most 4 KiB.
+    private static let longestPrincipal = 4_096
+
     /// `{"principal":…,"expires":…,"read":["range",…],"write":[…],"invalidate":[…],"create":[…],"drop":[…],"inspect":[…]}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
@@ -60,16 +67,20 @@ extension AccessRights: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes. Verbs of later versions are left out.
+    /// - Throws: ``WireError/tooMany(_:limit:)`` at the first range of a verb beyond ``maximumRanges``.
     package init(_ reader: inout JSONReader) throws(WireError) {
         self.init()
         var hasRead = false
         func ranges(_ reader: inout JSONReader) throws(WireError) -> [String] {
-            try reader.elements { reader throws(WireError) in try reader.string() }
+            try reader.elements(atMost: Self.maximumRanges, "ranges") { reader throws(WireError) in
+                try Self.text(&reader, "range", atMost: Self.longestRange)
+            }
         }
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "principal": principal = try reader.takeNull() ? nil : try reader.string()
+            case "principal":
+                principal = try reader.takeNull() ? nil : try Self.text(&reader, "principal", atMost: Self.longestPrincipal)
             case "expires": expires = try reader.takeNull() ? nil : Timestamp(try reader.string())
             case "read": (read, hasRead) = (try ranges(&reader), true)
             case "write": write = try ranges(&reader)
@@ -81,5 +92,13 @@ extension AccessRights: WireMessage {
             }
         }
         guard hasRead else { throw .unexpectedJSON("rights take 'read'") }
+    }
+
+    private static func text(_ reader: inout JSONReader, _ what: String, atMost limit: Int) throws(WireError) -> String {
+        let text = try reader.string()
+        guard text.utf8.count <= limit else {
+            throw .unexpectedJSON("the \(what) '\(text.shortened)' has \(text.utf8.count) bytes: it takes at most \(limit)")
+        }
+        return text
     }
 }
