@@ -13,6 +13,6 @@ public enum OnConflict: Hashable, Sendable {
 }
 
 /// Makes one value out of three. It runs on a separate queue and delays only its own write. It may run several times,
-/// once for each further change of the record, so its result must depend only on its argument. If it throws, the write
-/// is rejected.
+/// once for each further change of the record, so its result must depend only on its argument. If it throws, or returns a
+/// value that cannot be encoded, the write is rejected.
 public typealias MergeClosure<Value: Sendable> = @Sendable (MergeConflict<Value>) throws -> Merged<Value>

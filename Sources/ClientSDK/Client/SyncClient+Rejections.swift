@@ -124,6 +124,6 @@ extension SyncedCollection {
             throw ClientError.invalidName("the rejected write is of \(rejection.key), not of the collection '\(name)'")
         }
         let policy = try onConflict.map { try client.policy($0, name) }
-        return try await client.engine.retry(rejection, .put(try encode(value)), policy)
+        return try await client.engine.retry(rejection, .put(try codec.content(of: value)), policy)
     }
 }

@@ -65,12 +65,7 @@ extension SyncedCollection {
         case .rejectIfKnown, .createFromZero: return .create(from: nil)
         case .reject: return .reject
         case .create(let value):
-            let content: Content
-            do {
-                content = try codec.encode(value)
-            } catch {
-                throw ClientError.notEncodable("\(error)")
-            }
+            let content = try codec.content(of: value)
             guard content.isJSON else {
                 throw ClientError.notEncodable("an increment begins from JSON, and the collection's codec makes \(content.type)")
             }

@@ -6,19 +6,12 @@ extension SyncedCollection {
     ///
     /// - Returns: the pending write, whose outcome can be awaited.
     /// - Throws: ``ClientError/diskFull(path:)`` and other failures of the disk: then nothing was written.
-    ///   ``ClientError/notEncodable(_:)``, ``ClientError/invalidName(_:)``, ``ClientError/stopped``;
+    ///   ``ClientError/notEncodable(_:)``, also for a `Content` whose type is no media type, or whose type is
+    ///   `application/json` and whose bytes are not JSON; ``ClientError/invalidName(_:)``, ``ClientError/stopped``;
     ///   ``ClientError/baseUnknown(key:)`` for policies other than the default.
     @discardableResult
     public func setValue(_ value: Value, forKey id: String, onConflict: OnConflict = .lastWriterWins) async throws -> PendingWrite {
-        try await write(id, .put(try encode(value)), onConflict)
-    }
-
-    func encode(_ value: Value) throws(ClientError) -> Content {
-        do {
-            return try codec.encode(value)
-        } catch {
-            throw .notEncodable("\(error)")
-        }
+        try await write(id, .put(try codec.content(of: value)), onConflict)
     }
 
     /// Merges a patch into the record (RFC 7396): members of the patch replace the record's, `null` removes one, the
@@ -50,6 +43,7 @@ extension SyncedCollection {
         try await write(id, .delete, onConflict)
     }
 
+    /// - Parameter operation: with contents from ``ValueCodec/content(of:)``, or with a patch that was checked.
     func write(
         _ id: String, _ operation: WriteOperation, _ onConflict: OnConflict, rejectsIfGone: Bool = false
     ) async throws -> PendingWrite {

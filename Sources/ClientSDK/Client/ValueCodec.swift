@@ -3,7 +3,9 @@ public import FreshetWire
 
 /// Converts the values of a collection to bytes and back.
 public struct ValueCodec<Value: Sendable>: Sendable {
-    /// Converts a value to bytes. A thrown error becomes ``ClientError/notEncodable(_:)``.
+    /// Converts a value to bytes. A thrown error becomes ``ClientError/notEncodable(_:)``, and so does a result that a
+    /// server does not store: bytes of the type `application/json` that are not JSON (RFC 7493, at most 256 levels), or a
+    /// media type that is not 1 to 255 characters of visible ASCII and spaces.
     public let encode: @Sendable (Value) throws -> Content
     /// Converts bytes to a value. A thrown error becomes ``ClientError/notDecodable(key:_:)``.
     public let decode: @Sendable (Content) throws -> Value
@@ -24,6 +26,29 @@ public struct ValueCodec<Value: Sendable>: Sendable {
         self.encode = encode
         self.decode = decode
         self.identity = identity
+    }
+}
+
+extension ValueCodec {
+    /// Encodes a value, and checks the result.
+    ///
+    /// Each content that an app gives passes through here before it is stored: a row of the outbox with another content
+    /// could not be read again.
+    ///
+    /// - Throws: ``ClientError/notEncodable(_:)``.
+    package func content(of value: Value) throws(ClientError) -> Content {
+        let content: Content
+        do {
+            content = try encode(value)
+        } catch {
+            throw .notEncodable("\(error)")
+        }
+        do {
+            try content.check()
+        } catch {
+            throw .notEncodable(content.isJSON ? "it is not JSON that can be stored: \(error)" : "\(error)")
+        }
+        return content
     }
 }
 
@@ -60,7 +85,8 @@ extension ValueCodec where Value: Codable {
         decoder: @escaping @Sendable () -> JSONDecoder = defaultDecoder
     ) -> ValueCodec {
         ValueCodec(
-            encode: { try Content(json: Array(encoder().encode($0))) },
+            // `content(of:)` checks it.
+            encode: { Content(checkedJSON: Array(try encoder().encode($0))) },
             decode: { content in
                 guard content.isJSON else { throw WireError.unexpectedJSON("it is \(content.type), not \(Content.json)") }
                 return try decoder().decode(Value.self, from: Data(content.bytes))

@@ -20,7 +20,7 @@ final class MergeRegistry: Sendable {
                 id: request.key.id, base: try request.base.map(codec.decode), mine: try request.mine.map(codec.decode),
                 theirs: try request.theirs.map(codec.decode))
             return switch try closure(conflict) {
-            case .value(let value): .put(try codec.encode(value))
+            case .value(let value): .put(try codec.content(of: value))
             case .remove: .delete
             case .takeTheirs: .takeTheirs
             }

@@ -53,7 +53,7 @@ public struct BackendCollection<Value: Sendable>: Sendable {
     @discardableResult
     public func setValue(_ value: Value, forKey id: String) async throws -> Revision? {
         let content: Content
-        do { content = try codec.encode(value) } catch { throw TestKitError.notCodable("\(name)/\(id): \(error)") }
+        do { content = try codec.content(of: value) } catch { throw TestKitError.notCodable("\(name)/\(id): \(error)") }
         return try await write(id, .put(content))
     }
 

@@ -33,6 +33,16 @@ extension Content {
         return Content(bytes: bytes, type: type)
     }
 
+    /// Checks the rules that every stored value obeys. O(n) in its length.
+    /// - Throws: ``WireError`` if bytes under the type of JSON are not JSON that can be stored, or if the type is no media type.
+    package func check() throws(WireError) {
+        guard !isJSON else { return try JSONReader.validate(bytes) }
+        guard Self.isFieldValue(type) else {
+            throw .unexpectedJSON(
+                "'\(type.shortened)' is no media type: it takes 1 to 255 characters of visible ASCII and spaces, such as image/png")
+        }
+    }
+
     /// Whether a text can stand in a `Content-Type` field as it is: visible ASCII and spaces, 1 to 255 bytes.
     package static func isFieldValue(_ type: String) -> Bool {
         (1...255).contains(type.utf8.count) && type.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
