@@ -30,12 +30,26 @@ package enum ReplyDecoder {
         }
     }
 
+    /// The largest age, in seconds: it stands for all larger ones (RFC 9111 §1.2.2).
+    private static let oldest: Int64 = 1 << 31
+
     /// Returns for how many milliseconds at most a cache had kept the response (RFC 9111 §5.1). `Age` counts whole seconds, and
     /// some caches do not send it: theirs may have kept the response for as long as it allows.
+    ///
+    /// Of several values the largest counts. RFC 9111 lets a cache take the first, and ignore one that is no number. A device
+    /// that did so would call an old value live (rule 9).
     private static func age(of reply: HTTPReply) -> Int64 {
-        if let age = reply.fields[.age].flatMap({ Int64($0) }), (0...86_400).contains(age) { return (age + 1) * 1_000 }
+        let stated = reply.fields[values: .age].flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        if let seconds = stated.map({ ageSeconds($0) }).max() { return (seconds + 1) * 1_000 }
         let isCacheable = reply.fields[.cacheControl]?.lowercased().contains("max-age") ?? false
         return isCacheable ? 1_000 : 0
+    }
+
+    /// Returns the seconds of one member of `Age`: ``oldest`` if it is larger, or not digits alone.
+    private static func ageSeconds(_ member: Substring) -> Int64 {
+        let words = member.split { $0 == " " || $0 == "\t" }
+        guard words.count == 1, words[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return oldest }
+        return min(Int64(words[0]) ?? oldest, oldest)
     }
 
     /// Returns the number of `Freshet-Last-Write`. A response that describes records, or reports that there are none,

@@ -72,11 +72,14 @@ struct Follower: Hashable, Sendable {
     }
 
     /// For how many seconds the server may hold the next response; 0 where the device must catch up.
+    private func pollWait(_ turn: Turn) -> Int { isCaughtUp ? Self.pollWait(after: validAsOf, turn) : 0 }
+
+    /// For how many seconds the server may hold the response that follows one which was true at this time; 0 after a
+    /// response that is too old for a poll.
     ///
-    /// A response that was long in transit is old when it arrives. The part of its transit time beyond the grace
+    /// A response that was long in transit or in a cache is old when it arrives. The part of its age beyond the grace
     /// shortens the next wait, so that data older than hold and twice the grace is never called live (rule 9).
-    private func pollWait(_ turn: Turn) -> Int {
-        guard isCaughtUp else { return 0 }
+    private static func pollWait(after validAsOf: Int64, _ turn: Turn) -> Int {
         let excess = max(0, turn.now.uptime - validAsOf - turn.settings.grace)
         return max(0, Int((Int64(turn.settings.hold) * 1_000 - excess) / 1_000))
     }
@@ -101,7 +104,7 @@ struct Follower: Hashable, Sendable {
         switch reply {
         case .page(let page):
             if let fault = page.fault(after: since) { return fail(.malformed(fault), &reachability, &turn) }
-            let effects = heard(sent, isIdle: wait > 0 && page.cursor.isPosition(of: state.cursor), &reachability, &turn)
+            let effects = heard(sent, page.cursor, wait: wait, state, &reachability, &turn)
             // Before the next request, entries that were read before the first position of all are verified.
             return effects
                 + store(
@@ -118,7 +121,7 @@ struct Follower: Hashable, Sendable {
                 let text = "204 with the position \(position), which is before the one asked from, \(since)"
                 return fail(.malformed(text), &reachability, &turn)
             }
-            let effects = heard(sent, isIdle: wait > 0 && position.isPosition(of: state.cursor), &reachability, &turn)
+            let effects = heard(sent, position, wait: wait, state, &reachability, &turn)
             // The server had no changes until the end of the wait, unless the response arrived before that.
             let isHeldToEnd = sent.sentAt + Int64(wait) * 1_000 <= turn.now.uptime
             return effects
@@ -147,14 +150,17 @@ struct Follower: Hashable, Sendable {
     }
 
     private mutating func heard(
-        _ sent: RequestTable.Request, isIdle: Bool, _ reachability: inout Reachability, _ turn: inout Turn
+        _ sent: RequestTable.Request, _ position: Cursor, wait: Int, _ state: SyncState, _ reachability: inout Reachability,
+        _ turn: inout Turn
     ) -> [Effect] {
         let effects: [Effect] = reachability.isLost ? [.regainedContact] : []
         reachability.heard(turn)
         cursorAheadCount = 0
         retry.succeed()
-        if isIdle, turn.now.uptime - sent.sentAt < 1_000 {
-            // The server or a proxy does not hold polls: continue, but not in a hot loop.
+        let mayPause = wait > 0 || Self.pollWait(after: sent.validAsOf, turn) == 0
+        if mayPause, position.isPosition(of: state.cursor), turn.now.uptime - sent.sentAt < 1_000 {
+            // The server or a proxy does not hold polls, or a cache returns an old response: continue, but not in a hot
+            // loop.
             idleResponses += 1
             retry.pause(&turn, asAfter: idleResponses)
         } else {
@@ -169,8 +175,10 @@ struct Follower: Hashable, Sendable {
         // A reset began while the page was being stored: the device is not live before it has read the coming history.
         guard !storing.isEmpty else { return false }
         validAsOf = storing.removeFirst()
-        // The verification of cached keys takes time, and so may the disk: the device catches up after them.
-        isCaughtUp = upToDate && state.revalidation != .ofCachedKeys && turn.now.uptime < vouchedUntil(turn.settings)
+        // The verification of cached keys takes time, and so may the disk: the device catches up after them. While the
+        // next request waits, nothing else ends the time for which the response counts.
+        let end = max(turn.now.uptime, retry.notBefore)
+        isCaughtUp = upToDate && state.revalidation != .ofCachedKeys && end < vouchedUntil(turn.settings)
         return upToDate && isPolling
     }
 

@@ -34,6 +34,7 @@ struct RequestTable: Hashable, Sendable {
         }
 
         /// The time at which the state that the response describes was still true for certain, in milliseconds of uptime.
+        /// Negative for a response from before the device's start.
         var validAsOf: Int64 { sentAt - age }
     }
 

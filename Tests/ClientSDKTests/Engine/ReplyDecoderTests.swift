@@ -119,13 +119,31 @@ import Testing
         "A response that a cache may have kept is as old as that",
         arguments: [
             (nil, nil, 0), ("no-store", nil, 0), ("public, max-age=1", nil, 1_000), ("public, max-age=1", "0", 1_000), (nil, "3", 4_000),
-            (nil, "-1", 0), (nil, "x", 0),
+            (nil, "86401", 86_402_000), (nil, "2147483647", 2_147_483_648_000),
+            (nil, "120, 3", 121_000), (nil, "3 ,120", 121_000),
         ] as [(String?, String?, Int64)])
     func age(control: String?, stated: String?, age: Int64) {
         var fields: HTTPFields = [.freshetCursor: "e1-7"]
         fields[.cacheControl] = control
         fields[.age] = stated
         #expect(ReplyDecoder.decode(reply(204, "", fields), for: poll).age == age)
+    }
+
+    @Test(
+        "A response whose Age is too large or cannot be read is as old as can be",
+        arguments: [
+            "2147483648", "9223372036854775807", "99999999999999999999", "-1", "+3", "x", "1.5", "1 2", "", "3,", "3, x",
+        ])
+    func unreadableAge(stated: String) {
+        let fields: HTTPFields = [.freshetCursor: "e1-7", .age: stated]
+        #expect(ReplyDecoder.decode(reply(204, "", fields), for: poll).age == 2_147_483_649_000)
+    }
+
+    @Test("Of several Age fields the largest counts", arguments: [["3", "120"], ["120", "3"]])
+    func severalAges(stated: [String]) {
+        var fields: HTTPFields = [.freshetCursor: "e1-7"]
+        for value in stated { fields.append(HTTPField(name: .age, value: value)) }
+        #expect(ReplyDecoder.decode(reply(204, "", fields), for: poll).age == 121_000)
     }
 
     @Test func aLastNumberCountsInAHistory() throws {

@@ -67,6 +67,45 @@ import Testing
         #expect(scene.wait == 0 && scene.device.status?.connection == .catchingUp)
     }
 
+    @Test("A cache that returns an old response again and again is asked with back-off, and the device is not live")
+    func oldResponses() throws {
+        // Given
+        var scene = Scene.live()
+        for _ in 0..<5 {
+            let request = try #require(scene.feed)
+            // When a shared cache returns at once a response of the largest age
+            let lastWrite: Int64? = request.kind.client == nil ? nil : 0
+            scene.device.reply(request.id, .noChange(Scene.position(10)), lastWrite: lastWrite, age: 2_147_483_649_000)
+            scene.device.settleDisk()
+            // Then
+            #expect(scene.device.status?.connection == .catchingUp)
+            #expect(scene.feed == nil && (scene.device.deadline ?? 0) >= scene.device.uptime + 50)
+            scene.device.fireTimer()
+            #expect(scene.wait == 0)
+        }
+        // When the server answers
+        scene.replyToFeed(.noChange(Scene.position(10)))
+        // Then
+        #expect(scene.wait == 25 && scene.device.status?.connection == .live)
+    }
+
+    @Test("A device is not live while it waits for longer than the last response counts")
+    func pauses() throws {
+        // Given a device whose polls are answered at once, so that it waits for up to 30 seconds between them
+        var scene = Scene.live()
+        for _ in 0..<40 {
+            let request = try #require(scene.feed)
+            let lastWrite: Int64? = request.kind.client == nil ? nil : 0
+            // When each response has been in a cache for 30 seconds
+            scene.device.reply(request.id, .noChange(Scene.position(10)), lastWrite: lastWrite, age: 30_000)
+            scene.device.settleDisk()
+            // Then the device is live only if it asks again within hold and twice the grace
+            let isLive = scene.device.status?.connection == .live
+            #expect(!isLive || scene.feed != nil || (scene.device.deadline ?? .max) < scene.device.uptime + 15_000)
+            if scene.feed == nil { scene.device.fireTimer() }
+        }
+    }
+
     @Test("A response that differs in its turn alone is no change, and the next request has the turn")
     func turns() throws {
         // Given
