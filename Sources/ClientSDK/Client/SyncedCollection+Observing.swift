@@ -5,7 +5,8 @@ extension SyncedCollection {
     /// latest.
     ///
     /// - Parameter policy: ``ReadPolicy/cacheOnly``, or (the default) whether to fetch the record from the server
-    ///   while it is unknown: at first, and after an invalidation. A fetch that fails is repeated, unless the server refuses it.
+    ///   while it is unknown: at first, and after an invalidation. A fetch that fails is repeated with back-off, also if
+    ///   the token is refused, but not if the server refuses the request for another reason.
     /// - Returns: a sequence that ends when the client stops, and throws ``ClientError/stopped`` at once if the client
     ///   is not running.
     public func snapshots(forKey id: String, policy: ReadPolicy = .cacheElseNetwork) -> SyncUpdates<Snapshot<Value>> {
@@ -20,10 +21,10 @@ extension SyncedCollection {
     ///
     /// A client that does not hold the whole collection (see ``SyncedCollection/ids(policy:)``) first shows the
     /// records that it holds, then lists the collection from the server, reads the missing records, and shows these as
-    /// they arrive. If the server cannot be reached, it does so when the client is live again; if the server fails, it
-    /// tries again with back-off. It lists the collection once, and again after all records have left the device
-    /// (``SyncClient/clear(keepingOutbox:andStop:)``, a right to read that was withdrawn): records that others create later
-    /// appear only if the client follows everything.
+    /// they arrive. If the server cannot be reached, it does so when the client is live again. If the server fails, returns
+    /// no valid list or refuses the token, it tries again with back-off. It lists the collection once, and again after all
+    /// records have left the device (``SyncClient/clear(keepingOutbox:andStop:)``, a right to read that was withdrawn):
+    /// records that others create later appear only if the client follows everything.
     ///
     /// Many simultaneous changes make one element, and the changes of one page of the feed, such as an atomic batch,
     /// come together. Each element costs O(records); each value is decoded once. For a large collection,

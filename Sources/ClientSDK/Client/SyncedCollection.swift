@@ -68,8 +68,9 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     ///   ``ReadPolicy/networkElseCache`` lists the stored records if the server cannot be reached.
     /// - Throws: ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` if the server is needed and
     ///   cannot be reached, each page within ``SyncClient/Configuration/readTimeout`` and at once while the client is
-    ///   offline; ``ClientError/outdated``, ``ClientError/refused(_:)``, ``ClientError/unauthorized``,
-    ///   ``ClientError/cleared``, ``ClientError/stopped``, `CancellationError`, or a failure of the disk.
+    ///   offline; ``ClientError/outdated``, ``ClientError/unexpectedResponse(_:)``, ``ClientError/refused(_:)``,
+    ///   ``ClientError/unauthorized``, ``ClientError/cleared``, ``ClientError/stopped``, `CancellationError`, or a failure
+    ///   of the disk.
     public func ids(policy: ReadPolicy = .cacheElseNetwork) async throws -> [String] {
         let (engine, name) = (client.engine, try checkedName())
         return try await listed(policy, cached: { try await engine.ids(in: name) }, network: { try await engine.listIDs(in: name) })

@@ -179,7 +179,7 @@ extension Engine {
         switch reply.status {
         case 200 where reply.fields[.freshetCursor] != nil && Content.isJSON(reply.fields[.contentType] ?? ""):
             do { return try RecordList(json: reply.body) } catch {
-                throw PageFailure(error: ClientError.unexpectedResponse(error.description), isTransient: false)
+                throw PageFailure(error: ClientError.unexpectedResponse(error.description))
             }
         case 401: throw PageFailure(error: ClientError.unauthorized, isTransient: false)
         case 400...:

@@ -45,11 +45,13 @@ extension Engine {
 extension ClientError {
     /// Whether a read that failed so may succeed later without a change by the user.
     ///
-    /// Not after a clear, or for a refused token: the client is not live then, and the reads follow when it is live again.
+    /// A wrong response and a refused token may concern one request alone: the client stays live while its poll is held.
+    /// Not after a clear: the client is not live then, and the reads follow when it is live again.
     fileprivate var isTransient: Bool {
         switch self {
-        case .unreachable, .untrusted, .intercepted, .outdated, .noToken, .diskFull, .readOnly, .storageFailed: true
-        case .refused(let problem): problem.status >= 500 || [408, 410, 425, 429].contains(problem.status)
+        case .unreachable, .untrusted, .intercepted, .unexpectedResponse, .outdated, .noToken, .unauthorized: true
+        case .diskFull, .readOnly, .storageFailed: true
+        case .refused(let problem): problem.status >= 500 || [401, 408, 410, 425, 429].contains(problem.status)
         default: false
         }
     }
