@@ -10,6 +10,20 @@
 
 // OpenSSL's macros with arguments and its 64-bit options, which Swift cannot import.
 
+// The groups of the key exchange, of which earlier versions of OpenSSL do not know the first. OpenSSL 3 accepts groups over finite fields
+// (RFC 7919) with TLS 1.3 unless told otherwise: a share of 8,192 bits costs its sender nothing, and the server a power with an exponent
+// of that length (CVE-2002-20001, https://dheatattack.gitlab.io). 0 on failure.
+static inline int freshet_tls_set_groups(SSL_CTX *context) {
+    if (SSL_CTX_set1_groups_list(context, "X25519MLKEM768:X25519:P-256:P-384")
+        || SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384")
+        // A provider that is restricted to FIPS 140 may lack X25519.
+        || SSL_CTX_set1_groups_list(context, "P-256:P-384")) {
+        ERR_clear_error();
+        return 1;
+    }
+    return 0;
+}
+
 // Settings that every context of a server has: https://docs.openssl.org/3.0/man3/SSL_CTX_set_options/. 0 on failure.
 static inline int freshet_tls_configure(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
@@ -19,7 +33,7 @@ static inline int freshet_tls_configure(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_security_level(context, 2);
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
-        && SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20")
+        && SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") && freshet_tls_set_groups(context)
         && SSL_CTX_set_session_id_context(context, (const unsigned char *)"freshet", 7);
 }
 

@@ -84,6 +84,27 @@ struct TLSSessionTests {
         #expect(client.received == [7] && client.isClosed)
     }
 
+    @Test(
+        "a key exchange over a finite field, which costs the server much and the client nothing, is refused",
+        arguments: ["ffdhe2048", "ffdhe8192"])
+    func finiteFields(_ group: String) async throws {
+        // Given a client that offers only such a group
+        let (server, client) = try await pair(.init(versions: TLS1_3_VERSION...TLS1_3_VERSION, groups: group))
+        // When it connects, Then the handshake fails
+        server.connect(client)
+        #expect(!client.isConnected && server.end != nil)
+    }
+
+    @Test(arguments: ["X25519", "P-256", "P-384", "ffdhe8192:P-256"])
+    func aKeyExchangeOverAnEllipticCurveIsAccepted(_ groups: String) async throws {
+        // Given
+        let (server, client) = try await pair(.init(versions: TLS1_3_VERSION...TLS1_3_VERSION, groups: groups))
+        // When
+        server.connect(client)
+        // Then
+        #expect(client.isConnected && server.end == nil)
+    }
+
     @Test func plainHTTPIsRecognised() async throws {
         for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "X"] {
             let (server, _) = try await pair()

@@ -18,6 +18,8 @@ final class MemoryClient {
         /// The name of the server that it asks for.
         var name: String?
         var versions: ClosedRange<Int32> = TLS1_2_VERSION...TLS1_3_VERSION
+        /// The groups of the key exchange that it offers, as OpenSSL names them; its default if `nil`.
+        var groups: String?
         /// The protocols that it offers by ALPN.
         var protocols: [String] = []
         var identity: (chain: String, key: String)?
@@ -44,6 +46,9 @@ final class MemoryClient {
         SSL_set_bio(session, input, output)
         SSL_ctrl(session, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(options.versions.lowerBound), nil)
         SSL_ctrl(session, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(options.versions.upperBound), nil)
+        if var groups = options.groups.map({ Array($0.utf8CString) }) {
+            guard SSL_ctrl(session, SSL_CTRL_SET_GROUPS_LIST, 0, &groups) == 1 else { throw SetupFailure() }
+        }
         if var name = options.name.map({ Array($0.utf8CString) }) {
             SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), &name)
             SSL_set1_host(session, name)
