@@ -5,8 +5,10 @@ internal import FreshetWire
 
 /// Turns drafts into statements: a few for all namespaces together, whatever their number.
 enum DraftWriter {
-    /// How many invalidations within their scopes the sweeps of one transaction may remove: all writers wait for them.
+    /// How many invalidations within their scopes the sweeps of one transaction may remove together: all writers wait for them.
     private static let sweepLimit: Int64 = 1_000
+    /// The most sweeps of one transaction that remove any: each is a statement. Those of the others stay until compaction.
+    private static let mostRemovals = 8
 
     /// Makes the namespaces that have no row.
     static func making(_ drafts: [NamespaceDraft]) -> Request {
@@ -78,9 +80,10 @@ enum DraftWriter {
             parameters.add(scopes: removed.map(\.scope))
             requests.append(Request(.removeInvalidations, parameters))
         }
-        for draft in drafts where draft.draft.hasStoredInvalidations {
-            requests += draft.draft.sweeps.compactMap { removal(within: $0, draft.id) }
-        }
+        let sweeps = drafts.filter(\.draft.hasStoredInvalidations).flatMap { draft in
+            outermost(draft.draft.sweeps, atMost: mostRemovals).map { (id: draft.id, scope: $0) }
+        }.prefix(mostRemovals)
+        for sweep in sweeps { requests += removal(within: sweep.scope, sweep.id, limit: sweepLimit / Int64(sweeps.count)) }
         let added = drafts.flatMap { draft in draft.draft.invalidations.map { (id: draft.id, scope: $0.key, invalidation: $0.value) } }
         if !added.isEmpty {
             var parameters = Parameters()
@@ -93,21 +96,32 @@ enum DraftWriter {
         return requests
     }
 
+    /// The widest sweeps, none of which covers another. What a statement has removed stays in the index until the transaction ends, and
+    /// another one over the same range would visit it again. O(scopes · count).
+    static func outermost(_ scopes: some Sequence<InvalidationScope>, atMost count: Int) -> [InvalidationScope] {
+        let sweeps = scopes.filter { if case .key = $0 { false } else { true } }
+        var found: [InvalidationScope] = []
+        for scope in sweeps.sorted(by: { $0.width < $1.width }) where found.count < count && !found.contains(where: { $0.covers(scope) }) {
+            found.append(scope)
+        }
+        return found
+    }
+
     /// Removes earlier invalidations of scopes within this one.
-    private static func removal(within scope: InvalidationScope, _ id: Int64) -> Request? {
+    private static func removal(within scope: InvalidationScope, _ id: Int64, limit: Int64) -> [Request] {
         var parameters = Parameters()
         parameters.add(id)
         switch scope {
         case .everything:
-            parameters.add(sweepLimit)
-            return Request(.removeAllInvalidations, parameters)
+            parameters.add(limit)
+            return [Request(.removeAllInvalidations, parameters)]
         case .collection(let collection, let prefix):
             parameters.add(collection)
             parameters.add(prefix)
             parameters.add(TextRange.end(ofPrefix: prefix))
-            parameters.add(sweepLimit)
-            return Request(.removeRange, parameters)
-        case .key: return nil
+            parameters.add(limit)
+            return [Request(.removeRange, parameters)]
+        case .key: return []
         }
     }
 
@@ -190,6 +204,17 @@ extension Parameters {
         add(array: kinds)
         add(array: collections)
         add(array: names)
+    }
+}
+
+extension InvalidationScope {
+    /// A number that is smaller for a scope than for any other that it covers.
+    fileprivate var width: Int {
+        switch self {
+        case .everything: -1
+        case .collection(_, let prefix): prefix.utf8.count
+        case .key: .max
+        }
     }
 }
 #endif

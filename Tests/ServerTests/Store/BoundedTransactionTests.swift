@@ -27,6 +27,30 @@ import Testing
         #expect(try fixture.changes(since: .after(fixture.cursor(0))).changes.map(\.revision.number) == [2_504])
     }
 
+    @Test(
+        "the sweeps of one transaction remove 1,000 invalidations together, however many they are",
+        arguments: [StoreKind.sqlite] + StoreKind.shared)
+    func manySweepsShareTheBound(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        let keys = try (1...4_000).map { InvalidationScope.key(try RecordKey("a/\(String(repeating: "k", count: 40))\($0)")) }
+        _ = try fixture.commit { .invalidate(keys, in: fixture.namespace, then: $0) }.result.get()
+        func held() throws -> Int { try fixture.store.counts(of: fixture.namespace).value.invalidations }
+        // When sweeps of which each covers the next come in one transaction, and others beside them
+        let nested = (0...40).map { InvalidationScope.collection("a", prefix: String(repeating: "k", count: $0)) }
+        let others = (1...9).map { InvalidationScope.collection("a", prefix: String(repeating: "k", count: 40) + "\($0)") }
+        for scopes in [nested.reversed(), others] {
+            let before = try held()
+            _ = try fixture.commit { .invalidate(scopes, in: fixture.namespace, then: $0) }.result.get()
+            // Then they remove some, and no more than one may
+            #expect(try held() - before < scopes.count && held() - before >= -1_000)
+        }
+        // And the sweep of everything is the last change that a reader gets
+        try fixture.invalidate(.everything)
+        let cursor = try fixture.cursor(4_000 + 50)
+        #expect(try fixture.changes(since: .after(cursor)).changes.map(\.effect) == [.invalidate(.everything)])
+    }
+
     @Test func recordsOfADroppedNamespaceAreClearedAwayByBytesToo() throws {
         // Given
         let fixture = try StoreFixture(.sqlite)
