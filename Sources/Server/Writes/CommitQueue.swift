@@ -20,6 +20,9 @@ package struct CommitQueue<Element> {
         /// The most bytes of values of an element that waits in the lane of short ones, and of a group from the other lane unless
         /// it has one element: short ones wait until its transaction has ended.
         package var shortBytes = 256 << 10
+        /// The most writes of an element that waits in the lane of short ones: a batch of a device has no more, and an invalidation may
+        /// have ten times as many.
+        package var shortWrites = 1_000
         /// The longest that an element may have to wait, in nanoseconds, unless no more waits than one group may have.
         package var wait: Int64 = 500_000_000
 
@@ -61,7 +64,8 @@ package struct CommitQueue<Element> {
 
     /// Appends an element, whether or not it would be accepted.
     package mutating func append(_ element: Element, _ other: WriteLoad) {
-        if other.bytes <= limits.shortBytes, other.edits <= 1 { short.append((element, other)) } else { long.append((element, other)) }
+        let isShort = other.bytes <= limits.shortBytes && other.edits <= 1 && other.writes <= limits.shortWrites
+        if isShort { short.append((element, other)) } else { long.append((element, other)) }
         load += other
     }
 

@@ -33,6 +33,15 @@ import Testing
         #expect(queue.count == 0)
     }
 
+    @Test func aLargeInvalidationIsNoShortWrite() {
+        // Given an invalidation of 10,000 keys, another one, and two short writes that come after them
+        var queue = CommitQueue<Int>()
+        for number in 1...2 { queue.append(number, WriteLoad(writes: 10_000)) }
+        for number in 3...4 { queue.append(number, WriteLoad(writes: 1_000)) }
+        // When groups are taken, Then the short ones wait for none or one of them
+        #expect((1...4).map { _ in queue.nextGroup(now: 0) } == [[3, 4], [1], [2], []])
+    }
+
     @Test func whatIsLeftOverAndWhatComesMeanwhileTakeTurns() {
         // Given a group of which a transaction performed one element only
         var queue = CommitQueue<Int>()
