@@ -14,6 +14,9 @@ final class ReaderPool: Sendable {
     /// Counts beginnings and ends of write transactions: odd while there is one. A snapshot from before an end is out
     /// of date.
     private let version = Atomic(0)
+    /// Whether readers that begin wait at the gate.
+    private let isClosed = Atomic(false)
+    private let gate = Mutex<Void>(())
 
     init(path: String, count: Int) throws(SQLiteError) {
         var places: [Slot] = []
@@ -43,7 +46,13 @@ final class ReaderPool: Sendable {
     }
 
     /// Runs the closure while nobody reads and no snapshot is kept. Waits for those that read; those that want to read wait for it.
-    func whileIdle(_ body: () -> Void) { whileIdle(from: places.startIndex, body) }
+    func whileIdle(_ body: () -> Void) {
+        gate.withLock { _ in
+            isClosed.store(true, ordering: .sequentiallyConsistent)
+            whileIdle(from: places.startIndex, body)
+            isClosed.store(false, ordering: .sequentiallyConsistent)
+        }
+    }
 
     /// As deep as there are connections.
     private func whileIdle(from place: Int, _ body: () -> Void) {
@@ -57,6 +66,8 @@ final class ReaderPool: Sendable {
 
     /// Lends a reader that is free, or waits for one if none is.
     private func withReader<Result: Sendable>(_ body: (SnapshotReader) throws -> Result) throws -> Result {
+        // One that passes this before the gate closes is waited for.
+        if isClosed.load(ordering: .relaxed) { gate.withLock { _ in } }
         for place in places {
             if let result = try place.reader.withLockIfAvailable({ try body($0) }) { return result }
         }
