@@ -145,6 +145,7 @@ extension ChangeFeed {
                 // The index has the filter that covers a part, and the part may have gaps.
                 if let part = groups[group]?.subscription.part {
                     matches += part.matchCost(of: scope)
+                    guard matches <= limits.commitMatches else { return sendBack(groupsNear(places), to: before) }
                     if !part.matches(scope) { continue }
                 }
                 guard let last = groups[group]?.wanted.last else {

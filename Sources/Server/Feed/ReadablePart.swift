@@ -16,13 +16,14 @@ package struct ReadablePart: Hashable, Sendable {
     /// Whether the scope reaches any record of the part. O(ranges).
     func matches(_ scope: InvalidationScope) -> Bool {
         if case .key(let key) = scope { return ranges.contains(key) }
-        return !ranges.intersection(scope).isEmpty
+        return ranges.covers(scope) || ranges.ranges.contains { scope.covers($0) }
     }
 
-    /// How many names ``matches(_:)`` compares, about.
+    /// How many names ``matches(_:)`` compares beyond those of a part with few ranges, about. The rights of one user are such a part:
+    /// a change of what all users read is compared with each.
     func matchCost(of scope: InvalidationScope) -> Int {
-        guard case .key = scope else { return ranges.ranges.count }
-        return 2 * (Int.bitWidth - ranges.ranges.count.leadingZeroBitCount)
+        guard case .key = scope else { return max(0, ranges.ranges.count - 3) }
+        return max(0, 2 * (Int.bitWidth - ranges.ranges.count.leadingZeroBitCount) - 4)
     }
 
     /// A filter that matches every record of the part, and perhaps others.

@@ -101,11 +101,11 @@ import Testing
 
     @Test("are found for fewer groups of readers of a part, whose ranges have to be compared")
     func groupsOfPartsCountMore() throws {
-        // Given two groups of readers of a part of two ranges, of which each comparison counts five
+        // Given two groups of readers of a part of 20 ranges, of which each comparison counts seven
         var limits = FeedLimits()
-        limits.commitMatches = 11
+        limits.commitMatches = 15
         var feed = ChangeFeed<Int>(position: Support.cursor(1), limits: limits)
-        let ranges = RangeSet([.collection("a", prefix: ""), .collection("b", prefix: "")])
+        let ranges = RangeSet((0..<20).map { .collection($0 == 0 ? "a" : "b\($0)", prefix: "") })
         let part = ReadablePart(ranges: ranges, digest: try #require(RightsDigest(ranges.digest)))
         func ask(_ waiter: Int, after revision: Int64) throws -> PollDecision {
             var subscription = try Support.subscription(limit: waiter + 1)
