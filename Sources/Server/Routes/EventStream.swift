@@ -84,7 +84,7 @@ final class EventStream: Sendable {
         }
         core.reads.submitStep(of: sender) { [self] in
             do throws(StoreError) { try step(after: cursor, isVerified: isVerified) } catch {
-                core.logger.error("the store could not answer", metadata: ["error": "\(error)"])
+                core.failures.note(.read, error)
                 stream.finish()
             }
         }

@@ -33,6 +33,7 @@ final class ServerCore: Sendable {
     let audit: AuditLog
     let creations: NamespaceCreations
     let logger: Logger
+    let failures: FailureLog
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
     private let server = Mutex(WeakServer())
     /// Separate from the read queue, whose end the server waits for when it stops: a source that hangs must not delay that.
@@ -66,6 +67,8 @@ final class ServerCore: Sendable {
         listeners: ServerListeners, audit: AuditLog, pendingReads: Int, environment: ServerEnvironment, logger: Logger
     ) {
         let metrics = ServerMetrics()
+        let failures = FailureLog(logger, now: { environment.monotonicNanoseconds() / 1_000_000 })
+        self.failures = failures
         let identifier = store.identifier
         let reads = Self.readQueue(of: store, limit: pendingReads)
         let source = FeedSource(
@@ -74,7 +77,7 @@ final class ServerCore: Sendable {
             positions: { namespaces throws(StoreError) in try store.states(of: namespaces).map(\.cursor) },
             read: { cursor, namespace in
                 do throws(StoreError) { return try store.feedRead(after: cursor, in: namespace, settings.feed) } catch {
-                    logger.error("the feed could not read commits of other servers", metadata: ["error": "\(error)"])
+                    failures.note(.feed, error)
                     return nil
                 }
             },
@@ -108,10 +111,8 @@ final class ServerCore: Sendable {
             now: environment.monotonicNanoseconds,
             onFailure: { error in
                 metrics.failedCommits.add()
-                guard case .outcomeUnknown = error else {
-                    return logger.error("a transaction failed; nothing of it is stored", metadata: ["error": "\(error)"])
-                }
-                logger.error("a transaction is stored or not", metadata: ["error": "\(error)"])
+                guard case .outcomeUnknown = error else { return failures.note(.transaction, error) }
+                failures.note(.unknownOutcome, error)
                 feeds.readAll()
             },
             onCommit: { commits in
@@ -177,10 +178,10 @@ final class ServerCore: Sendable {
         case let refusal as RateRefusal: return refusal.problem
         case let error as WireError: return Problem(error)
         case let error as StoreError:
-            logger.error("the store could not answer", metadata: ["error": "\(error)"])
+            failures.note(.read, error)
             return error.problem
         default:
-            logger.error("an unexpected error", metadata: ["error": "\(error)"])
+            failures.note(.unexpected, error)
             return Problem(.internalError, "The server failed; its log says why. Send it again later.")
         }
     }
