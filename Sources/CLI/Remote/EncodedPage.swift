@@ -29,7 +29,7 @@ struct EncodedPage: Sendable {
                     guard ranges.count < RecordPages.pageSize else { throw .tooMany("records", limit: RecordPages.pageSize) }
                     ranges.append(try Self.record(&reader))
                 }
-            case "next": next = try reader.takeNull() ? nil : try reader.string()
+            case "next": next = try reader.takeNull() ? nil : try RecordKey.check(prefix: try reader.string())
             case "cursor": cursor = try Cursor(try reader.string())
             default: try reader.skip()
             }

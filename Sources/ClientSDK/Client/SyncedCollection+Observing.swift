@@ -6,7 +6,7 @@ extension SyncedCollection {
     ///
     /// - Parameter policy: ``ReadPolicy/cacheOnly``, or (the default) whether to fetch the record from the server
     ///   while it is unknown: at first, and after an invalidation. A fetch that fails is repeated with back-off, also if
-    ///   the token is refused, but not if the server refuses the request for another reason.
+    ///   the token is refused or the server is overloaded, but not if the record may not be read or is too large.
     /// - Returns: a sequence that ends when the client stops, and throws ``ClientError/stopped`` at once if the client
     ///   is not running.
     public func snapshots(forKey id: String, policy: ReadPolicy = .cacheElseNetwork) -> SyncUpdates<Snapshot<Value>> {

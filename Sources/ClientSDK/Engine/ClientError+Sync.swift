@@ -12,7 +12,7 @@ extension ClientError {
             case .offline(let failure): ClientError(failure)
             case .refused(let problem): problem.code == .unauthorized ? .unauthorized : .refused(problem)
             case .outdated: .outdated
-            case .malformed(let text): .unexpectedResponse(text)
+            case .malformed(let text), .tooLarge(let text): .unexpectedResponse(text)
             case .cleared: .cleared
             case .stopped: .stopped
             }

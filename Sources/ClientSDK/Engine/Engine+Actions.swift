@@ -160,6 +160,7 @@ extension Engine {
         for message in after.messages(after: before) { settings.logger.log(level: message.level, "\(message.text)") }
         guard !before.isLive, after.isLive else { return }
         wantsRefresh = true
+        unlisted.formUnion(wrongLists.takeAbandoned())
         listForObservers()
     }
 
@@ -169,6 +170,7 @@ extension Engine {
         guard let caller = callers.removeValue(forKey: callerID) else { return }
         if case .refresh(let keys) = caller { refreshing.subtract(keys) }
         switch (caller, result) {
+        case (.refresh, .failed(.tooLarge(let text))): settings.logger.warning("observed records were not read: \(text)")
         case (.refresh, .failed(let failure)):
             readFailed("observed records were not read", ClientError(failure, caller, path: settings.path))
         case (.refresh(let keys), _): readEnded(keys)

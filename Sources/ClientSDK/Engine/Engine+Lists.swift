@@ -109,10 +109,13 @@ extension Engine {
         switch failure {
         case nil:
             readBackoff.reset()
+            wrongLists.forget(collection)
             // An observer that was added in the meantime may have missed earlier pages.
             listForObservers()
         // The client may be live again since, and then nothing else would begin the list.
         case let error? where error as? ClientError == .cleared: listForObservers()
+        case ClientError.unexpectedResponse(let text)? where !wrongLists.note(collection):
+            settings.logger.warning("the observed records of \(collection) were not listed: \(text)")
         case let error?:
             unlisted.insert(collection)
             readFailed("the observed records of \(collection) were not listed", error)

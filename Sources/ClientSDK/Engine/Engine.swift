@@ -53,6 +53,8 @@ actor Engine {
     var refreshing: Set<RecordKey> = []
     /// Observed collections whose list has not been read since.
     var unlisted: Set<String> = []
+    /// Observed collections whose lists the server has answered wrongly.
+    var wrongLists = WrongLists()
     /// Collections whose lists are being read for observers.
     var listing: Set<String> = []
     /// The back-off of reads for observers that fail while the client is live.
@@ -140,6 +142,7 @@ actor Engine {
         requests = [:]
         refreshing = []
         unlisted = []
+        wrongLists = WrongLists()
         listing = []
         readBackoff.reset()
         storageFailure = nil

@@ -163,6 +163,8 @@ struct Follower: Hashable, Sendable {
             // loop.
             idleResponses += 1
             retry.pause(&turn, asAfter: idleResponses)
+            // A network that is too slow for a poll of this hold is no reason to learn of changes later than a poll would.
+            if wait == 0 { retry.hurry(toUptime: turn.now.uptime + Int64(turn.settings.hold) * 1_000) }
         } else {
             idleResponses = 0
         }

@@ -144,7 +144,7 @@ struct Reader: Hashable, Sendable {
         case .tooLarge where keys.count > 1: limit = min(limit, keys.count / 2)
         // The response to another request would be as large: raise the limit.
         case .tooLarge(let text):
-            for key in keys { fail(key, .malformed(text), isFinal: true, &turn) }
+            for key in keys { fail(key, .tooLarge(text), isFinal: true, &turn) }
         case .garbage(let text):
             for key in keys { fail(key, .malformed(text), &turn) }
         case .record, .missing, .notModified, .page, .noChange, .results, .client:

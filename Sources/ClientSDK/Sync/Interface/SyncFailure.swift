@@ -18,6 +18,8 @@ package enum SyncFailure: Error, Hashable, Sendable {
     case outdated
     /// The server's responses violate the protocol, as the text explains; check the URL, proxies and versions.
     case malformed(String)
+    /// The response has more bytes than the client accepts, and so would the response to another request.
+    case tooLarge(String)
     /// The cache was cleared during the call.
     case cleared
     /// The cache was closed.

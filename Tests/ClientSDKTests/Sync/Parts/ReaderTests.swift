@@ -280,7 +280,7 @@ import Testing
         // When it is too large as well
         let (_, turn) = reads.answer(.tooLarge("large"))
         // Then its reader gets the failure, and the others are read
-        #expect(turn.failures == [.malformed("large")] && turn.answered == [CallerID(1)])
+        #expect(turn.failures == [.tooLarge("large")] && turn.answered == [CallerID(1)])
         for number in 2...4 {
             #expect(reads.ask().map(keys) == [["c/\(number)"]])
             #expect(reads.answer(Self.record("c/\(number)", 4, at: 10)).turn.answered == [CallerID(Int64(number))])
