@@ -6,6 +6,8 @@ import os
 import resource
 import selectors
 import time
+import unicodedata
+import urllib.parse
 
 from client import Connection, ask, head
 from floods import Flood
@@ -181,6 +183,36 @@ def pipelines(scene):
 @row("4", "990 connections that pipeline without a pause")
 def many_pipelines(scene):
     state_pipelines(scene, 990)
+
+
+def combining(count):
+    """Characters that combine with the one before, of two bytes each, in the order that takes longest to put into normal form."""
+    found = {unicodedata.combining(chr(code)): chr(code) for code in range(0x300, 0x800)}
+    kinds = [found[kind] for kind in sorted(found, reverse=True) if kind]
+    return "".join(kind * (count // len(kinds)) for kind in kinds)
+
+
+@row("4", "fields, queries and words of combining characters")
+def normal_forms(scene):
+    put(scene, "c/small", 100)
+    field = "x" + combining(7_500)
+    tag, kind = f'"{field}"', {"Accept": "text/event-stream", "Last-Event-ID": field}
+    word = json.dumps({"client": "device", "writes": [{"number": 1, "op": "put", "key": "c/1", "value": 1, "onMissing": "x" + combining(30_000)}]},
+                      ensure_ascii=False).encode()
+    query = urllib.parse.quote("x" + combining(1_200))
+    scene.settle()
+    for _ in range(3):
+        scene.ask("POST", "/v1/a/writes", "{}", {"Origin": field})
+        scene.ask("POST", "/v1/a/writes", "{}", {"Content-Type": field})
+        scene.ask("PATCH", "/v1/a/records/c/small", "{}", {"Content-Type": field})
+        scene.ask("PUT", "/v1/a/records/c/small", "1", {"Content-Encoding": field})
+        scene.ask("PUT", "/v1/a/records/c/small", "1", {"If-Match": tag})
+        scene.ask("GET", "/v1/a/records/c/small", None, {"If-None-Match": tag})
+        scene.ask("GET", "/v1/a/changes", None, kind)
+        scene.ask("GET", f"/v1/a/changes?{query}=1&since={query}&values={query}&wait=0")
+        scene.ask("POST", "/v1/a/writes", word)
+    scene.state_waits(health=True)
+    scene.state_runs()
 
 
 @row("4", "a list over 300,000 deleted records", quick=False)

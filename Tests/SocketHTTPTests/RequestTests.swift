@@ -61,6 +61,31 @@ struct RequestTests {
         }
     }
 
+    @Test("Bytes of a field beyond ASCII are opaque, and its bytes can be read")
+    func opaqueBytes() throws {
+        // Given a field with a combining character, and one in two lines
+        let request = try RequestTests.request("/", "Accept: e\u{301}\"\r\nOrigin: a\r\nOrigin: \u{301}\r\n")
+        // Then each byte is a replacement
+        #expect(request[.accept] == "e\u{FFFD}\u{FFFD}\"")
+        #expect(request[.origin] == "a, \u{FFFD}\u{FFFD}")
+        #expect(request.values(of: .origin) == ["a", "\u{FFFD}\u{FFFD}"])
+        var bytes: [UInt8] = []
+        request.forEachValue(of: .accept) { value in
+            bytes = (0..<value.count).map { value[$0] }
+            return true
+        }
+        #expect(bytes == Array("e\u{301}\"".utf8))
+    }
+
+    @Test("Names of a query are equal when their bytes are")
+    func bytesOfNames() throws {
+        // Given é as one character and as two
+        let request = try RequestTests.request("/a?e%CC%81=1&%C3%A9=2")
+        #expect(request.query["\u{E9}"] == "2")
+        #expect(request.query["e\u{301}"] == "1")
+        #expect(request.query["e"] == nil)
+    }
+
     @Test("Target and path are kept as they came")
     func raw() throws {
         let request = try RequestTests.request("/a%20b?c=%20")

@@ -21,12 +21,10 @@ struct Parameters: Sendable {
     }
 
     func boolean(_ name: String) throws(Problem) -> Bool? {
-        switch query[name] {
-        case nil: nil
-        case "true"?: true
-        case "false"?: false
-        case let text?: throw Self.wrong(name, text, "true or false")
-        }
+        guard let text = query[name] else { return nil }
+        if ByteIdentity.areEqual(text, "true") { return true }
+        if ByteIdentity.areEqual(text, "false") { return false }
+        throw Self.wrong(name, text, "true or false")
     }
 
     /// The beginning of an id, under the rules for ids.

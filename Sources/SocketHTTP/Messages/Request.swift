@@ -59,22 +59,23 @@ public struct Request: Sendable {
 extension Request {
     /// The value of a field, several lines joined with `, ` (RFC 9110 §5.3), or nil where there is none.
     ///
-    /// Each call walks the head, which is faster than indexing it for the few fields that a handler reads.
+    /// Each call walks the head, which is faster than indexing it for the few fields that a handler reads. A byte beyond ASCII is U+FFFD:
+    /// use ``forEachValue(of:_:)`` for the bytes.
     public subscript(name: HTTPField.Name) -> String? {
         var result: String?
         head.forEachValue(name.canonicalName) { bytes, range in
-            let value = bytes.text(range)
+            let value = bytes.fieldText(range)
             result = result.map { "\($0), \(value)" } ?? value
             return true
         }
         return result
     }
 
-    /// The value of each line of a field, in order.
+    /// The value of each line of a field, in order. A byte beyond ASCII is U+FFFD.
     public func values(of name: HTTPField.Name) -> [String] {
         var result: [String] = []
         head.forEachValue(name.canonicalName) { bytes, range in
-            result.append(bytes.text(range))
+            result.append(bytes.fieldText(range))
             return true
         }
         return result

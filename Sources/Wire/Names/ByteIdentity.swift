@@ -1,5 +1,7 @@
 /// Names are equal when their bytes are. `String` compares by canonical equivalence instead, by which `é` in its two
-/// spellings would be one record here and two in SQLite.
+/// spellings would be one record here and two in SQLite. It also takes quadratic time for a text of combining characters:
+/// compare no text of a peer by `==`, `hasPrefix`, `switch` or as the key of a dictionary before its length is bounded or
+/// it is known to be ASCII.
 package enum ByteIdentity {
     /// A name as the key of a dictionary.
     package struct Name: Hashable, Sendable {

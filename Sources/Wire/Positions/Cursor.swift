@@ -142,8 +142,10 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads an entity tag as ``entityTag`` writes it; `nil` for any other, weak ones included.
     package init?(entityTag: some StringProtocol) {
-        guard entityTag.utf8.count > 2, entityTag.first == "\"", entityTag.last == "\"" else { return nil }
-        guard let cursor = try? Cursor(String(entityTag.dropFirst().dropLast())), cursor.goal == nil, cursor.rights == nil,
+        let (bytes, quote) = (Array(entityTag.utf8), UInt8(ascii: "\""))
+        guard bytes.count > 2, bytes.first == quote, bytes.last == quote else { return nil }
+        let text = String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self)
+        guard let cursor = try? Cursor(text), cursor.goal == nil, cursor.rights == nil,
             cursor.turn == nil
         else {
             return nil

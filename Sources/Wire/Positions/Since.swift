@@ -9,10 +9,12 @@ package enum Since: Hashable, Sendable, CustomStringConvertible {
 
     /// - Throws: ``WireError/invalidCursor(_:)``.
     package init(_ text: String) throws(WireError) {
-        switch text {
-        case "0": self = .start
-        case "now": self = .now
-        default: self = .after(try Cursor(text))
+        if ByteIdentity.areEqual(text, "0") {
+            self = .start
+        } else if ByteIdentity.areEqual(text, "now") {
+            self = .now
+        } else {
+            self = .after(try Cursor(text))
         }
     }
 

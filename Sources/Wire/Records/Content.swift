@@ -33,6 +33,8 @@ public struct Content: Hashable, Sendable {
 
     /// Whether a media type is `application/json`, whatever its parameters.
     public static func isJSON(_ type: String) -> Bool {
+        // Before a comparison of strings, which takes quadratic time for combining characters.
+        guard type.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         if type == json { return true }
         let media = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
         return media.lowercased() == json

@@ -30,11 +30,11 @@ struct IncrementMembers {
         case "min": minimum = try reader.takeNull() ? nil : try Self.number("min", &reader)
         case "max": maximum = try reader.takeNull() ? nil : try Self.number("max", &reader)
         default:
-            let text = try reader.string()
-            guard text == "reject" || text == "create" else {
-                throw .unexpectedJSON("'onMissing' takes reject or create, not '\(text.shortened)'")
+            let word = try reader.word()
+            guard word == "reject" || word == "create" else {
+                throw .unexpectedJSON("'onMissing' takes reject or create, not '\(word.text.shortened)'")
             }
-            rejectsMissing = text == "reject"
+            rejectsMissing = word == "reject"
         }
     }
 
