@@ -35,7 +35,9 @@ extension PlanBuilder {
             begin(page.cursor, since, upToDate: page.upToDate)
             for index in page.changes.indices { take(page.changes[index], page.cursor.epoch, stated, state.pass + 1) }
         }
-        if page.upToDate, state.revalidation == .fromStart || since == .start { finishFromStart(page.cursor, stated) }
+        // A page from now brings no records. The last reset may have stored the other pass, under other settings.
+        let isFromStart = since == .start || since != .now && state.revalidation == .fromStart
+        if page.upToDate, isFromStart { finishFromStart(page.cursor, stated) }
         if page.cursor != state.cursor { change(.cursor(page.cursor)) }
         if page.upToDate, page.cursor != state.cursor || state.completeAt == nil { change(.completeAt(now.wall)) }
         if !page.upToDate, state.completeAt != nil { change(.completeAt(nil)) }
