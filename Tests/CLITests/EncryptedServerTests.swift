@@ -23,7 +23,7 @@ struct EncryptedServerTests {
         let stranger = try await program("get", "c/1")
         #expect(
             stranger.status == freshet.ExitStatus.unavailable.rawValue && stranger.error.contains("is not trusted")
-                && stranger.error.contains("--ca"))
+                && stranger.error.contains("--ca"), "\(stranger)")
         let missing = try await program("get", "c/1", "--ca", "/none")
         #expect(missing.status == freshet.ExitStatus.noInput.rawValue && missing.error.contains("/none cannot be read"))
         // And http is distinguished from https
