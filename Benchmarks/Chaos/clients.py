@@ -216,6 +216,8 @@ class Follower(Client):
         super().__init__(*arguments)
         self.cursor = "0"
         self.table = {}
+        # The revisions of records that were read by themselves. The store may be ahead of a server's feed.
+        self.ahead = {}
         self.is_live = False
         # Where it had read everything. It knows of no delete before.
         self.listed = None
@@ -245,7 +247,7 @@ class Follower(Client):
             # In the middle of several pages, a change may have been left out whose replacement is lost.
             may_continue, self.is_live = self.is_live, False
             if not (may_continue and self.inherit()):
-                self.cursor, self.table, self.listed = "0", {}, None
+                self.cursor, self.table, self.ahead, self.listed = "0", {}, {}, None
             return
         if reply.status not in (200, 204):
             self.history.fail(f"{self.client}: {reply.status} {reply.body}")
@@ -266,6 +268,7 @@ class Follower(Client):
                 return False
             if found.status == 200:
                 self.table[key] = (int(found.tag.strip('"').split("-")[1]), found.body)
+                self.ahead[key] = self.table[key][0]
             else:
                 del self.table[key]
             self.history.count("lost records read again")
@@ -293,6 +296,8 @@ class Follower(Client):
                 self.history.allocated(epoch, change["revision"], change["key"], change["client"], change["write"])
             known = self.table.get(change["key"])
             if known and known[0] > change["revision"]:
+                if self.ahead.get(change["key"]) == known[0] and revision < known[0]:
+                    continue
                 self.history.fail(f"{self.client}: {change['key']} went from {known[0]} back to {change['revision']}")
             self.table[change["key"]] = (change["revision"], DELETED if change["op"] == "delete" else change.get("value"))
         if changes or self.cursor == "0":
