@@ -83,7 +83,7 @@ enum DraftWriter {
         let sweeps = drafts.filter(\.draft.hasStoredInvalidations).flatMap { draft in
             outermost(draft.draft.sweeps, atMost: mostRemovals).map { (id: draft.id, scope: $0) }
         }.prefix(mostRemovals)
-        for sweep in sweeps { requests += removal(within: sweep.scope, sweep.id, limit: sweepLimit / Int64(sweeps.count)) }
+        requests += sweeps.compactMap { removal(within: $0.scope, $0.id, limit: sweepLimit / Int64(sweeps.count)) }
         let added = drafts.flatMap { draft in draft.draft.invalidations.map { (id: draft.id, scope: $0.key, invalidation: $0.value) } }
         if !added.isEmpty {
             var parameters = Parameters()
@@ -98,7 +98,7 @@ enum DraftWriter {
 
     /// The widest sweeps, none of which covers another. What a statement has removed stays in the index until the transaction ends, and
     /// another one over the same range would visit it again. O(scopes · count).
-    static func outermost(_ scopes: some Sequence<InvalidationScope>, atMost count: Int) -> [InvalidationScope] {
+    private static func outermost(_ scopes: some Sequence<InvalidationScope>, atMost count: Int) -> [InvalidationScope] {
         let sweeps = scopes.filter { if case .key = $0 { false } else { true } }
         var found: [InvalidationScope] = []
         for scope in sweeps.sorted(by: { $0.width < $1.width }) where found.count < count && !found.contains(where: { $0.covers(scope) }) {
@@ -108,20 +108,20 @@ enum DraftWriter {
     }
 
     /// Removes earlier invalidations of scopes within this one.
-    private static func removal(within scope: InvalidationScope, _ id: Int64, limit: Int64) -> [Request] {
+    private static func removal(within scope: InvalidationScope, _ id: Int64, limit: Int64) -> Request? {
         var parameters = Parameters()
         parameters.add(id)
         switch scope {
         case .everything:
             parameters.add(limit)
-            return [Request(.removeAllInvalidations, parameters)]
+            return Request(.removeAllInvalidations, parameters)
         case .collection(let collection, let prefix):
             parameters.add(collection)
             parameters.add(prefix)
             parameters.add(TextRange.end(ofPrefix: prefix))
             parameters.add(limit)
-            return [Request(.removeRange, parameters)]
-        case .key: return []
+            return Request(.removeRange, parameters)
+        case .key: return nil
         }
     }
 

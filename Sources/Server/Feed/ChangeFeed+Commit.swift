@@ -138,16 +138,12 @@ extension ChangeFeed {
         var (woken, matches): ([Int32], Int) = ([], 0)
         for place in places {
             guard let scope = recent.scope(at: place) else { continue }
-            let matching = groups.matching(scope)
-            matches += matching.count
-            guard matches <= limits.commitMatches else { return sendBack(groupsNear(places), to: before) }
-            for group in matching {
+            for group in groups.matching(scope) {
+                let part = groups[group]?.subscription.part
+                matches += 1 + (part?.matchCost(of: scope) ?? 0)
+                guard matches <= limits.commitMatches else { return sendBack(groupsNear(places), to: before) }
                 // The index has the filter that covers a part, and the part may have gaps.
-                if let part = groups[group]?.subscription.part {
-                    matches += part.matchCost(of: scope)
-                    guard matches <= limits.commitMatches else { return sendBack(groupsNear(places), to: before) }
-                    if !part.matches(scope) { continue }
-                }
+                if let part, !part.matches(scope) { continue }
                 guard let last = groups[group]?.wanted.last else {
                     groups[group]?.wanted = [place]
                     woken.append(group)

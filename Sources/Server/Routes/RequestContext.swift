@@ -120,14 +120,8 @@ extension Request {
     package func requireJSON() throws(Problem) {
         guard !hasOnly("application/json", for: .contentType) else { return }
         let type = self[.contentType] ?? ""
-        guard !Self.isJSON(type) else { return }
+        guard !Content.isJSON(type) else { return }
         let given = type.isEmpty ? "Content-Type is missing" : "Content-Type is '\(type.shortened)'"
         throw Problem(.unsupportedMediaType, "\(given): POST takes a message as \(Content.json), so say Content-Type: \(Content.json)")
-    }
-
-    /// Whether the type is `application/json`, with parameters or without, in any case.
-    private static func isJSON(_ type: String) -> Bool {
-        let media = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-        return media.lowercased() == Content.json
     }
 }

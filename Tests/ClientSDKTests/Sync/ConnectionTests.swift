@@ -72,11 +72,8 @@ import Testing
         // Given
         var scene = Scene.live()
         for _ in 0..<5 {
-            let request = try #require(scene.feed)
             // When a shared cache returns at once a response of the largest age
-            let lastWrite: Int64? = request.kind.client == nil ? nil : 0
-            scene.device.reply(request.id, .noChange(Scene.position(10)), lastWrite: lastWrite, age: 2_147_483_649_000)
-            scene.device.settleDisk()
+            scene.replyToFeed(.noChange(Scene.position(10)), age: 2_147_483_649_000)
             // Then
             #expect(scene.device.status?.connection == .catchingUp)
             #expect(scene.feed == nil && (scene.device.deadline ?? 0) >= scene.device.uptime + 50)
@@ -94,11 +91,8 @@ import Testing
         // Given a device whose polls are answered at once, so that it waits for up to 30 seconds between them
         var scene = Scene.live()
         for _ in 0..<40 {
-            let request = try #require(scene.feed)
-            let lastWrite: Int64? = request.kind.client == nil ? nil : 0
             // When each response has been in a cache for 30 seconds
-            scene.device.reply(request.id, .noChange(Scene.position(10)), lastWrite: lastWrite, age: 30_000)
-            scene.device.settleDisk()
+            scene.replyToFeed(.noChange(Scene.position(10)), age: 30_000)
             // Then the device is live only if it asks again within hold and twice the grace
             let isLive = scene.device.status?.connection == .live
             #expect(!isLive || scene.feed != nil || (scene.device.deadline ?? .max) < scene.device.uptime + 15_000)

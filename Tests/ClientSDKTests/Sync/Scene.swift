@@ -125,9 +125,9 @@ struct Scene {
     }
 
     /// - Parameter lastWrite: the number of the device's last decided write, which the response states if the request asks for it.
-    mutating func replyToFeed(_ reply: Reply, lastWrite: Int64 = 0, settles: Bool = true) {
+    mutating func replyToFeed(_ reply: Reply, lastWrite: Int64 = 0, age: Int64 = 0, settles: Bool = true) {
         guard let feed else { Issue.record("no request for changes is under way"); return }
-        device.reply(feed.id, reply, lastWrite: feed.kind.client == nil ? nil : lastWrite)
+        device.reply(feed.id, reply, lastWrite: feed.kind.client == nil ? nil : lastWrite, age: age)
         if settles { device.settleDisk() }
     }
 
