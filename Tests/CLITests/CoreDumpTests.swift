@@ -11,8 +11,10 @@ struct CoreDumpTests {
         let script = """
             cd '\(folder.path)' && ulimit -c unlimited || exit 1
             export SWIFT_BACKTRACE=enable=no
+            # The job below empties the file later than the loop may read it.
+            rm -f ready
             '\(Program.path)' serve \(arguments) >ready 2>errors </dev/null &
-            until grep -q listening ready; do kill -0 $! || exit 1; done
+            until grep -qs listening ready; do kill -0 $! || exit 1; done
             kill -ABRT $!
             wait $!
             exit 0
