@@ -20,12 +20,15 @@ extension PlanBuilder {
                 let position = Cursor(epoch: results.cursor.epoch, revision: revision)
                 decide(row, .applied(position))
                 takeOwnEffect(of: row, at: position, results.cursor.rights)
+            // The forgotten outcome is another write's, as after a rollback: this one had no effect.
+            case .settled where row.wasNumberUsed(under: state.client): displace(row, origin: row.origin)
             case .applied(nil), .settled: decide(row, .settled(results.cursor))
             case .rejected(let problem) where problem.code == .numberTaken:
                 displace(row, origin: row.origin ?? Write.Origin(client: state.client, number: row.number))
             // A write over a displaced one is displaced too: its number was used up by a void write. That one's outcome
             // would be found under the number, so it is no origin.
-            case .rejected where outbox.followsDisplaced(row): displace(row, origin: row.origin)
+            case .rejected where outbox.followsDisplaced(row):
+                displace(row, origin: row.wasNumberUsed(under: state.client) ? nil : row.origin)
             case .rejected(var problem):
                 // The record in the state for which this response states the number.
                 if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor, lastWrite) }
@@ -221,10 +224,26 @@ extension PlanBuilder {
     mutating func addReconciliation(last: Int64, at cursor: Cursor) -> String? {
         if state.epoch == nil { change(.epoch(cursor.epoch)) }
         if state.mustReconcile { change(.mustReconcile(false)) }
+        noteUsedNumbers(through: last)
         guard last >= state.nextNumber else { return nil }
         suspectName()
         return "the server knows write \(last) of \(state.client), and this cache has numbered none from \(state.nextNumber) on: "
             + "the directory was copied or rolled back. It takes a new name"
+    }
+
+    /// Notes the writes whose numbers another device has used before this one has sent them. The server may have
+    /// forgotten with which nonces: docs/decisions/0040-copied-devices.md.
+    private mutating func noteUsedNumbers(through last: Int64) {
+        for entry in outbox.queue where entry.number > lastSentNumber && entry.number <= last {
+            guard var pending = pending(entry.key), let index = pending.rows.index(number: entry.number, writeID: entry.writeID) else {
+                continue
+            }
+            var row = pending.rows[index]
+            guard row.nonce != nil, row.origin == nil else { continue }
+            row.origin = Write.Origin(client: state.client, number: row.number)
+            pending.rows[index] = row
+            stage(pending)
+        }
     }
 
     /// Turns the closure's result for a conflict into a new write over the record that the closure got.

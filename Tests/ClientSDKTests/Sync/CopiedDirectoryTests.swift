@@ -108,6 +108,57 @@ import Testing
         #expect(name(device) != "kiosk")
     }
 
+    @Test(
+        "edits on a rolled-back device take effect though the server has forgotten the outcomes of their numbers", arguments: [3, 12],
+        [false, true])
+    func forgottenOutcomes(_ edits: Int, _ crashes: Bool) {
+        // Given a snapshot, after which more writes were made than the server keeps outcomes of
+        var server = ModelServer()
+        server.kept = 3
+        let snapshot = image(&server)
+        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
+        for number in 1...10 { increment(&earlier, number) }
+        earlier.run(with: &server)
+        #expect(count(server) == #"{"n":12}"#)
+        // When the device goes back, and its user edits before it is in contact
+        var device = ModelDevice.onCopy(of: snapshot, random: 200)
+        for number in 1...edits { increment(&device, number) }
+        if crashes {
+            // The process ends as soon as it has stored the server's last number.
+            guard let call = device.open.first(where: { if case .clientStatus = $0.kind { true } else { false } }),
+                let answer = device.answer(call.kind, by: &server)
+            else {
+                Issue.record("the server's last number is not asked for")
+                return
+            }
+            device.reply(call.id, answer)
+            device.commitNext()
+            device.crash()
+        }
+        device.run(with: &server)
+        // Then
+        #expect(count(server) == "{\"n\":\(12 + edits)}" && server.repeated.isEmpty)
+        #expect(isSettled(device) && device.verdicts.count == edits && name(device) != "kiosk")
+        #expect(device.view(Self.counter).value.content == server.records[Self.counter]?.content)
+    }
+
+    @Test("an edit that a copy of the running device has sent before it takes effect once")
+    func copyOfUnsentWrites() {
+        // Given a device that has not been in contact since its start, and a copy that sends its edits and one more
+        var server = ModelServer()
+        var device = ModelDevice.onCopy(of: image(&server), random: 100)
+        for number in 1...2 { increment(&device, number) }
+        var copy = ModelDevice.onCopy(of: device.store, random: 200)
+        increment(&copy, 3)
+        copy.run(with: &server)
+        #expect(count(server) == #"{"n":5}"#)
+        // When
+        device.run(with: &server)
+        // Then
+        #expect(count(server) == #"{"n":5}"# && server.repeated.isEmpty)
+        #expect(isSettled(device) && device.verdicts.count == 2 && name(device) != "kiosk")
+    }
+
     @Test("a device that the server is ahead of takes a new name before it has written anything")
     func serverIsAhead() {
         // Given

@@ -43,7 +43,8 @@ package struct OutboxRow: Hashable, Sendable {
     /// Whether the server has decided another write under the number. The write is then sent under another name of the
     /// device.
     package var isDisplaced = false
-    /// The first name and number that the server has refused the write under as `number-taken`.
+    /// The first name and number that the server has refused the write under as `number-taken`; the present ones if the
+    /// number was used before the write was sent: see ``wasNumberUsed(under:)``.
     package var origin: Write.Origin?
     package var key: RecordKey
     package var operation: WriteOperation
@@ -96,6 +97,10 @@ package struct OutboxRow: Hashable, Sendable {
 
     /// Whether the write is to be sent, or is waiting for the answer, under its present number.
     package var isQueued: Bool { state == .pending && !isDisplaced }
+
+    /// Whether the server had decided a write under the number, and under this name of the device, before this device
+    /// sent the write. If the outcome is not kept, it is another write's.
+    func wasNumberUsed(under client: ClientIdentifier) -> Bool { origin == Write.Origin(client: client, number: number) }
 
     /// Whether the user's closure is to merge it.
     package var isMerging: Bool { if case .merging = state { true } else { false } }
