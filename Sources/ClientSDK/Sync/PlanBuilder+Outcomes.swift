@@ -22,6 +22,8 @@ extension PlanBuilder {
                 takeOwnEffect(of: row, at: position, results.cursor.rights)
             // The forgotten outcome is another write's, as after a rollback: this one had no effect.
             case .settled where row.wasNumberUsed(under: state.client): displace(row, origin: row.origin)
+            // This device has sent it as a void write only, and a copy that applied it had applied the earlier one too.
+            case .settled where outbox.followsDisplaced(row): displace(row, origin: nil)
             case .applied(nil), .settled: decide(row, .settled(results.cursor))
             case .rejected(let problem) where problem.code == .numberTaken:
                 displace(row, origin: row.origin ?? Write.Origin(client: state.client, number: row.number))
@@ -232,18 +234,29 @@ extension PlanBuilder {
     }
 
     /// Notes the writes whose numbers another device has used before this one has sent them. The server may have
-    /// forgotten with which nonces: docs/decisions/0040-copied-devices.md.
+    /// forgotten with which nonces: docs/decisions/0040-copied-devices.md. A number above `last` is free in this epoch, though
+    /// it may have been used in an earlier one.
     private mutating func noteUsedNumbers(through last: Int64) {
-        for entry in outbox.queue where entry.number > lastSentNumber && entry.number <= last {
+        var hasUsedNumbers = false
+        for entry in outbox.queue {
             guard var pending = pending(entry.key), let index = pending.rows.index(number: entry.number, writeID: entry.writeID) else {
                 continue
             }
             var row = pending.rows[index]
-            guard row.nonce != nil, row.origin == nil else { continue }
-            row.origin = Write.Origin(client: state.client, number: row.number)
+            let isNoted = row.wasNumberUsed(under: state.client)
+            if entry.number <= last, entry.number > lastSentNumber, row.nonce != nil, row.origin == nil {
+                row.origin = Write.Origin(client: state.client, number: row.number)
+                hasUsedNumbers = true
+            } else if entry.number > last, isNoted {
+                row.origin = nil
+            } else {
+                continue
+            }
             pending.rows[index] = row
             stage(pending)
         }
+        // Later writes wait for the next name too: sent before, they would be overwritten by these.
+        if hasUsedNumbers, after.renamesAfter == nil { change(.renamesAfter(last)) }
     }
 
     /// Turns the closure's result for a conflict into a new write over the record that the closure got.

@@ -34,7 +34,9 @@ struct SubmittedBatch: Sendable {
             .other(.batch(batch, by: writes.client, in: namespace)) { context in
                 try perform(&context)
             } refuse: { problem in
-                completion(decided ?? Committed(.failure(problem), nil))
+                // A response without the rest would state that the rest is undecided.
+                let isUnknown = problem.code == .outcomeUnknown
+                completion(isUnknown ? Committed(.failure(problem), nil) : decided ?? Committed(.failure(problem), nil))
             })
     }
 

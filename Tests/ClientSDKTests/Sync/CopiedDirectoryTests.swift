@@ -142,6 +142,100 @@ import Testing
         #expect(device.view(Self.counter).value.content == server.records[Self.counter]?.content)
     }
 
+    /// Answers the device's oldest request that the condition holds for and that the server answers at once, or lets the server alone have it.
+    private func answer(
+        _ device: inout ModelDevice, by server: inout ModelServer, isLost: Bool = false, where holds: (RequestDescription.Kind) -> Bool
+    ) throws {
+        for call in device.open where holds(call.kind) {
+            guard let reply = device.answer(call.kind, by: &server) else { continue }
+            if !isLost {
+                device.reply(call.id, reply, lastWrite: server.lastWrite(for: call.kind))
+                device.settleDisk()
+            }
+            return
+        }
+        throw Unanswered()
+    }
+
+    private struct Unanswered: Error {}
+
+    private static func isWrites(_ kind: RequestDescription.Kind) -> Bool { if case .writes = kind { true } else { false } }
+    private static func isStatus(_ kind: RequestDescription.Kind) -> Bool { if case .clientStatus = kind { true } else { false } }
+
+    @Test("a number that another history has not used is the device's own again")
+    func usedInAnotherHistory() throws {
+        // Given a rolled-back device that has stored that the number of its edit is used
+        var server = ModelServer()
+        let snapshot = image(&server)
+        let backup = server
+        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
+        for number in 1...3 { increment(&earlier, number) }
+        earlier.run(with: &server)
+        var device = ModelDevice.onCopy(of: snapshot, random: 200)
+        increment(&device, 1)
+        try answer(&device, by: &server, where: Self.isStatus)
+        #expect(device.store.rows.values.allSatisfy { $0.origin?.number == 3 })
+        // When the server loses the number, applies the edit under it, and has forgotten that when the device comes again
+        server = restored(backup)
+        for _ in 0..<20 where device.store.state.epoch != server.epoch || !device.open.contains(where: { Self.isWrites($0.kind) }) {
+            try answer(&device, by: &server) { _ in true }
+        }
+        try answer(&device, by: &server, isLost: true, where: Self.isWrites)
+        #expect(count(server) == #"{"n":3}"#)
+        server.ledgers[try ClientIdentifier("kiosk")]?.outcomes = [:]
+        server.ledgers[try ClientIdentifier("kiosk")]?.nonces = [:]
+        device.crash()
+        device.run(with: &server)
+        // Then it took effect once
+        #expect(
+            count(server) == #"{"n":3}"# && device.store.rows.isEmpty && device.view(Self.counter).value.content == Scene.json(#"{"n":3}"#))
+    }
+
+    @Test("the last of several puts of one record stays, though the numbers of the earlier ones are used", arguments: [3, .max])
+    func orderOfPuts(_ kept: Int64) {
+        // Given
+        var server = ModelServer()
+        server.kept = kept
+        let snapshot = image(&server)
+        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
+        for number in 1...6 { increment(&earlier, number) }
+        earlier.run(with: &server)
+        // When a device that was rolled back puts one more time than numbers are used
+        var device = ModelDevice.onCopy(of: snapshot, random: 200)
+        let key = Scene.key("notes/1")
+        for number in 1...7 {
+            device.handle(
+                .set(SetRequest(callerID: CallerID(Int64(number)), key: key, operation: .put(Scene.json("\(number)")), base: nil)))
+            device.settleDisk()
+        }
+        device.run(with: &server)
+        // Then
+        #expect(server.records[key]?.content == Scene.json("7") && device.view(key).value.content == Scene.json("7"))
+        #expect(isSettled(device) && device.verdicts.count == 7 && name(device) != "kiosk")
+    }
+
+    @Test("a write over a displaced one is kept, though the server has forgotten who used its number")
+    func forgottenVoidWrite() throws {
+        // Given two writes that wait on two devices, the second over the first, and numbers that another copy has used
+        var server = ModelServer()
+        let disk = image(&server)
+        var waiting = ModelDevice.onCopy(of: disk, random: 100)
+        increment(&waiting, 1)
+        increment(&waiting, 2, .rejectIfChanged)
+        var other = ModelDevice.onCopy(of: disk, random: 200)
+        for number in 1...2 { increment(&other, number) }
+        other.run(with: &server)
+        var device = ModelDevice.onCopy(of: waiting.store, random: 300)
+        // When the first is refused as another's, and the server then forgets the outcomes
+        for _ in 0..<20 where device.store.rows.values.allSatisfy({ !$0.isDisplaced }) { try answer(&device, by: &server) { _ in true } }
+        server.ledgers[try ClientIdentifier("kiosk")]?.outcomes = [:]
+        server.ledgers[try ClientIdentifier("kiosk")]?.nonces = [:]
+        device.run(with: &server)
+        // Then both take effect under the next name
+        #expect(count(server) == #"{"n":6}"# && server.repeated.isEmpty)
+        #expect(isSettled(device) && device.verdicts.count == 2 && name(device) != "kiosk")
+    }
+
     @Test("an edit that a copy of the running device has sent before it takes effect once")
     func copyOfUnsentWrites() {
         // Given a device that has not been in contact since its start, and a copy that sends its edits and one more

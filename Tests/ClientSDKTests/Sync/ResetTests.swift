@@ -297,6 +297,9 @@ import Testing
         // Given
         var scene = Scene.live()
         for number in 1...3 { scene.put("c/\(number)", "\(number)") }
+        scene.replyToWrites(.failure(.interrupted("lost")))
+        scene.device.fireTimer()
+        #expect(scene.numbers == [1, 2, 3])
         // When: a back-up knows the first two
         scene.replyToFeed(gone(.epochChanged, "b"))
         guard let status = scene.status else { Issue.record("not compared"); return }

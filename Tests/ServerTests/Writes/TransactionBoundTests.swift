@@ -59,6 +59,32 @@ import Testing
         #expect(try fixture.value("a/1") == #"{"abcd":105}"#)
     }
 
+    @Test(arguments: [true, false])
+    func aBatchIsAnsweredWithoutItsRestOnlyWhereTheRestHasHadNoEffect(_ isUnknown: Bool) throws {
+        // Given a batch whose first portion is stored
+        let lost = StoreError.outcomeUnknown(path: "the store", reason: "the connection was lost")
+        let undone = StoreError.unavailable(path: "the store", reason: "it is stopped")
+        let memory = MemoryRecordStore(seed: 1)
+        let fixture = try StoreFixture(over: memory)
+        let recorder = CompletionRecorder<[WriteOutcome]>()
+        let writes = try (1...4).map { try Write($0, "a/\($0)", .put(json: #""12345678""#)) }
+        let batch = WriteBatch(client: try ClientIdentifier("phone"), epoch: nil, atomic: false, writes: writes)
+        let first = try GroupCommit.commit(
+            [.batch(batch, in: fixture.namespace, then: recorder.record)], to: memory, at: Timestamp(milliseconds: 1), editLimit: 100,
+            portion: 20)
+        first.complete()
+        // When the transaction of the rest fails
+        let failing = ObservedStore(memory, failure: { isUnknown ? .stored(lost) : .undone(undone) })
+        #expect(throws: StoreError.self) {
+            try GroupCommit.commit(first.rest, to: failing, at: Timestamp(milliseconds: 2), editLimit: 100)
+        }
+        // Then a response states the first outcomes only if the rest is undecided
+        switch try recorder.once().result {
+        case .success(let outcomes): #expect(!isUnknown && outcomes.map(\.brief) == ["1 applied 1", "2 applied 2"])
+        case .failure(let problem): #expect(isUnknown && problem.code == .outcomeUnknown)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aBatchStoresAPortionInEachTransaction(_ kind: StoreKind) throws {
         // Given
