@@ -33,6 +33,7 @@ struct Freshet: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            leave(EXIT_SUCCESS)
         } catch let failure as CommandFailure {
             end(failure)
         } catch let error as WireError {
@@ -44,12 +45,19 @@ struct Freshet: AsyncParsableCommand {
             let message = fullMessage(for: error)
             let hint = NegativeNumber.hint(for: message, CommandLine.arguments.dropFirst()).map { "\n" + $0 } ?? ""
             StandardStream.error.printValue(Array((message + hint + "\n").utf8))
-            Glibc.exit(status.rawValue)
+            leave(status.rawValue)
         }
     }
 
     private static func end(_ failure: CommandFailure) -> Never {
         StandardStream.error.printLine("\(Style(for: .error).red("error:")) \(StandardStream.error.visible(failure.message))")
-        Glibc.exit(failure.status.rawValue)
+        leave(failure.status.rawValue)
+    }
+
+    /// Ends the process without exit handlers: the thread of a transport that was just released may still use OpenSSL, whose handler frees
+    /// what that thread uses.
+    private static func leave(_ status: Int32) -> Never {
+        fflush(nil)
+        _exit(status)
     }
 }

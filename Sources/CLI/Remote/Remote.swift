@@ -29,6 +29,8 @@ struct Remote: Sendable {
         do throws(TransportError) {
             var configuration = CurlTransport.Configuration()
             configuration.allowsInsecureCredentials = allowsInsecureToken
+            // The time for connecting includes the reading of the system's authorities, which takes seconds on a busy machine.
+            configuration.connectTimeout = .seconds(30)
             configuration.tls = tls
             transport = try CurlTransport(configuration)
         } catch {
