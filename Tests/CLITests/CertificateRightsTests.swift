@@ -108,7 +108,7 @@ struct CertificateRightsTests {
         #expect(wrong.status != 0 && wrong.error.contains("1 to 128 visible characters"), "\(wrong.error)")
         // When the name is revoked while it waits
         let cursor = try #require(try await fixture.ask(device, "/v1/shop/changes?since=now").fields["freshet-cursor"])
-        async let waiting = fixture.ask(device, "/v1/shop/changes?since=\(cursor)&wait=25")
+        async let waiting = fixture.ask(device, "/v1/shop/changes?since=\(cursor)&wait=60")
         while try await !fixture.operate("GET", "/metrics").body.contains("freshet_feed_waiters 1\n") { await Task.yield() }
         let revoked = try await Program()(
             "revoke", "--admin-socket", fixture.folder.file("admin.sock"), "--certificate", "certificate:Till-7.example")

@@ -42,9 +42,7 @@ struct CopyCommandTests {
         "The copies of the guide move a store to PostgreSQL and back, with its keys, its positions and the store that it is",
         .enabled(if: PostgreSQLCluster.isInstalled, Comment(rawValue: PostgreSQLCluster.reason)))
     func guide() async throws {
-        let cluster = try PostgreSQLCluster.shared.get()
-        let name = try cluster.lend()
-        try cluster.query("SET client_min_messages = error; DROP SCHEMA IF EXISTS freshet CASCADE", in: name)
+        let (cluster, name) = try await PostgreSQLCluster.lendEmpty()
         // Given the page's names
         let places = [
             "./freshet-data": folder.file("data"), "./freshet-back": folder.file("back"),

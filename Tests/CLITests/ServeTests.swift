@@ -155,7 +155,7 @@ struct ServeTests {
         // Given a server with a record
         let folder = TemporaryDirectory()
         let data = folder.path + "/data"
-        let first = try await ServerProcess.start(executable: Program.path, data: data)
+        let first = try await ServerProcess.start(executable: Program.path, data: data, port: try await FreePort.shared.next())
         #expect(try await Program(server: first.url)("put", "c/1", "1").status == 0)
         // When it is killed and started again on the same port
         await first.kill()

@@ -14,11 +14,7 @@ struct StoreCommandTests {
     private let cluster: PostgreSQLCluster
     private let name: String
 
-    init() throws {
-        cluster = try PostgreSQLCluster.shared.get()
-        name = try cluster.lend()
-        try cluster.query("SET client_min_messages = error; DROP SCHEMA IF EXISTS freshet CASCADE", in: name)
-    }
+    init() async throws { (cluster, name) = try await PostgreSQLCluster.lendEmpty() }
 
     private var uri: String { cluster.uri(name) }
 

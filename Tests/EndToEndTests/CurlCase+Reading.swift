@@ -54,7 +54,7 @@ extension CurlCase {
             ["{ns}/changes?since=0&wait=0"], 204),
         CurlCase(
             "a stream of server-sent events ends where curl gives up", given: three,
-            ["-m", "2", "-H", "Accept: text/event-stream", "{ns}/changes?since=0"], 200,
+            ["-m", "10", "-H", "Accept: text/event-stream", "{ns}/changes?since=0"], 200,
             fields: ["content-type": "text/event-stream", "x-accel-buffering": "no", "cache-control": "no-store"],
             body: ["id: {cursor}", "event: changes", #"data: {"changes":[{"key":"c/1""#]),
         .problem("no cursor at all", ["{ns}/changes"], 400, "invalid-cursor", body: ["since"]),

@@ -163,6 +163,8 @@ struct EncryptionTests {
         pins.pinnedKeys.removeLast()
         (strange.authority, strange.pinnedKeys) = (other.certificate, [])
         (system.authority, system.pinnedKeys) = (nil, [])
+        // All authorities of the system are read within the time for connecting.
+        (system.connectTimeout, system.readTimeout) = (.seconds(120), .seconds(120))
         for (wrong, advice) in [(pins, "pinned"), (strange, "authority"), (system, "authority")] {
             // Then a read fails with the reason, and nothing was sent
             let requests = try await fixture.requests()
@@ -221,7 +223,7 @@ struct EncryptionTests {
         let asOther = trust + ["--cert", other.chain, "--key", other.key]
         let base = "\(fixture.server.url)/v1/default"
         let cursor = try #require(try await curl(asDevice + ["\(base)/changes?since=now"]).fields["freshet-cursor"])
-        async let polled = curl(asDevice + ["\(base)/changes?since=\(cursor)&wait=25"])
+        async let polled = curl(asDevice + ["\(base)/changes?since=\(cursor)&wait=60"])
         async let streamed = curl(asDevice + ["-H", "Accept: text/event-stream", "\(base)/changes?since=\(cursor)"])
         while try await !curl(asDevice + [base]).body.contains("\"waiting\":2") {}
         // When its authority is replaced by another one

@@ -118,7 +118,13 @@ struct KillRun {
     }
 
     private func list(_ collection: String, _ root: String) async throws -> [Record] {
-        let answer = try await curl(["\(root)/v1/kill/records/\(collection)?limit=1000"])
-        return try RecordList(json: Array(answer.body.utf8)).records
+        var (records, after): ([Record], String) = ([], "")
+        while true {
+            let answer = try await curl(["\(root)/v1/kill/records/\(collection)?limit=1000\(after)"])
+            let page = try RecordList(json: Array(answer.body.utf8))
+            records += page.records
+            guard let next = page.next else { return records }
+            after = "&after=\(next)"
+        }
     }
 }

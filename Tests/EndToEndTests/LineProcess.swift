@@ -56,12 +56,12 @@ final class LineProcess {
     }
 
     /// Waits for a line that satisfies the condition, among those since the last line sent.
-    /// - Throws: ``CommandFailure`` with all lines, if the output or 30 seconds end first.
+    /// - Throws: ``CommandFailure`` with all lines, if the output or 120 seconds end first.
     @discardableResult
     func line(_ what: String, where condition: (String) -> Bool) async throws -> String {
         if let line = seen[answered...].first(where: condition) { return line }
         let deadline = Task { [endLines] in
-            try await Task.sleep(for: .seconds(30))
+            try await Task.sleep(for: .seconds(120))
             endLines()
         }
         defer { deadline.cancel() }

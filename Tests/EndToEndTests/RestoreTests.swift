@@ -23,7 +23,7 @@ struct RestoreTests {
     @Test("after a drop and the restore of a backup, each write of a device takes effect once", .timeLimit(.minutes(5)))
     func dropThenRestore() async throws {
         // Given a backup that has five writes of a device
-        var server = try server("live", port: 0)
+        var server = try server("live", port: try await FreePort.shared.next())
         let port = try #require(server.address?.port)
         var configuration = SyncClient.Configuration(url: server.url, namespace: "shop", storage: .directory("\(folder.path)/device"))
         configuration.following = .cachedRecords

@@ -158,7 +158,16 @@ import Testing
             // Given a stream that waits
             let cursor = try await server.put("/v1/shop/records/c/1", "1").cursor
             let path = "/v1/shop/changes?since=\(cursor)"
-            async let ended = server.rest("GET", path, [("Accept", "text/event-stream"), ("Connection", "close")])
+            let (heads, begun) = AsyncStream.makeStream(of: Void.self)
+            async let ended = server.thread { connection in
+                defer { begun.finish() }
+                connection.send("GET", path, [("Accept", "text/event-stream"), ("Connection", "close")])
+                let head = try connection.read(through: "\r\n\r\n")
+                begun.yield()
+                return head + connection.rest()
+            }
+            // A stream whose head has not passed the proxy would be cut.
+            for await _ in heads { break }
             try await server.waitUntil(waiting: 1, in: "shop")
             // When a fault is armed for it
             try await arm(server, #"{"effect":"cut-reply","on":"changes"}"#)

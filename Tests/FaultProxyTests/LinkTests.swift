@@ -2,6 +2,7 @@ import FreshetFaultProxy
 import FreshetServer
 import FreshetTestSupport
 import FreshetWire
+import Glibc
 import Testing
 
 /// What a test does to the link as a whole, and to single responses.
@@ -68,7 +69,13 @@ struct LinkTests {
         let port = try #require(proxy?.port)
         #expect(try await health(port).hasPrefix("HTTP/1.1 200"))
         proxy = nil
-        #expect(Sockets.connect(port: UInt16(port)) == nil)
+        // A child that another test has just forked has the port until it runs its own program.
+        try await within {
+            while let other = Sockets.connect(port: UInt16(port)) {
+                close(other)
+                await Task.yield()
+            }
+        }
         await server.stop()
     }
 }

@@ -15,7 +15,7 @@ struct MemoryBudgetTests {
     @Test("Unfinished bodies of many connections stay within the budget, and one that goes on is taken", arguments: [1, 2])
     func unfinishedBodies(loops: Int) async throws {
         // Given clients that send most of a body and wait
-        let limits = Limits(bodyBytes: 1 << 20, requestMemory: 8 << 20, bodyTimeout: .seconds(120))
+        let limits = Limits(bodyBytes: 1 << 20, requestMemory: 8 << 20, headerTimeout: .seconds(120), bodyTimeout: .seconds(120))
         let server = try TestServer(limits: limits, loops: loops)
         let most = [UInt8](repeating: 97, count: 1_000_000)
         let part = [UInt8](repeating: 98, count: 500_000)
@@ -71,7 +71,7 @@ struct MemoryBudgetTests {
     @Test("A body that waits behind another request counts, and gives way")
     func blockedBodies() async throws {
         // Given clients whose request waits, with a whole body behind it
-        let limits = Limits(bodyBytes: 1 << 20, requestMemory: 4 << 20)
+        let limits = Limits(bodyBytes: 1 << 20, requestMemory: 4 << 20, headerTimeout: .seconds(120), bodyTimeout: .seconds(120))
         let server = try TestServer(limits: limits)
         let clients = try (0..<10).map { _ in Client(try RawClient(port: server.port)) }
         for client in clients {
@@ -177,7 +177,8 @@ struct MemoryBudgetTests {
         let size = 8 << 20
         let shared = EncodedResponse(Response(status: .ok, body: [UInt8](repeating: 97, count: size)))
         let server = try TestServer(
-            limits: Limits(answerMemory: 2 * size, writeTimeout: .seconds(600)),
+            limits: Limits(
+                answerMemory: 2 * size, headerTimeout: .seconds(120), idleTimeout: .seconds(600), writeTimeout: .seconds(600)),
             adding: { router in router.on(.get, "/shared") { _, exchange in exchange.respond(shared) } })
         let clients = try (0..<10).map { _ in Client(try RawClient(port: server.port, receiveBuffer: 4096)) }
         for client in clients { try await client.run { $0.send("GET /shared HTTP/1.1\r\nHost: x\r\n\r\n") } }

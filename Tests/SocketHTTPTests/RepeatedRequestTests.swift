@@ -132,7 +132,7 @@ struct RepeatedRequestTests {
         #expect(server.server.statistics().requestsRecognised == 1)
 
         // When
-        async let drained: Void = server.server.drain()
+        async let drained: Void = server.server.drain(within: .seconds(120))
         let loop = waiting[0].exchange.handle.connection.loop
         await untilDraining(loop)
         waiting[0].respond("last")

@@ -243,7 +243,7 @@ struct ResponseStreamTests {
     @Test("A writer is called once its peer has taken enough, and not while it takes nothing")
     func writable() async throws {
         // Given a stuck reader, and two writers that wait, one with a higher limit
-        let server = try TestServer(limits: Limits(queuedBytes: 64 << 20))
+        let server = try TestServer(limits: Limits(writeTimeout: .seconds(600), queuedBytes: 64 << 20))
         let (client, stream) = try await Self.stuck(server)
         let calls = Held<String>()
         stream.onWritable(below: 1000) { calls.add("nearly empty") }
@@ -267,7 +267,7 @@ struct ResponseStreamTests {
     @Test("A writer that waits is released when its peer disconnects")
     func writableAfterClose() async throws {
         // Given a stuck reader, and a writer that waits and holds something
-        let server = try TestServer(limits: Limits(queuedBytes: 64 << 20))
+        let server = try TestServer(limits: Limits(writeTimeout: .seconds(600), queuedBytes: 64 << 20))
         let (client, stream) = try await Self.stuck(server)
         let released = Signal()
         let called = Signal()

@@ -6,7 +6,7 @@ import Testing
 @Suite("Time-outs")
 struct TimeoutTests {
     /// A time-out that a client has to beat: long enough for one that waits for a processor.
-    private static let roomy = Duration.seconds(2)
+    private static let roomy = Duration.seconds(6)
 
     /// The bytes that a client receives after it has sent these and waits.
     private static func outcome(_ limits: Limits, _ bytes: String) async throws -> [Int] {
@@ -151,7 +151,7 @@ struct TimeoutTests {
     @Test("A body that keeps to the lowest rate may take longer than a pause in it may last")
     func steadyBody() async throws {
         // Given a short time for pauses
-        let server = try TestServer(limits: Limits(bodyTimeout: TimeoutTests.roomy))
+        let server = try TestServer(limits: Limits(bodyTimeout: TimeoutTests.roomy, bodyRate: 1))
         // When a body comes piece by piece for longer than that, Then it is taken
         let reply = try await blocking { [port = server.port] in
             let client = try RawClient(port: port)
@@ -204,12 +204,14 @@ struct TimeoutTests {
             let other = try RawClient(port: port)
             client.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
             let clock = ContinuousClock()
-            let end = clock.now + .seconds(2)
+            let start = clock.now
+            let (lasts, half) = (Duration.seconds(2), Double(body.count / 2))
             var received = 0
             do {
-                // It takes longer than a pause may last.
-                while clock.now < end {
-                    received += try client.bytes(100).count
+                // It takes half of the answer in longer than a pause may last, however slow the rounds are.
+                while clock.now < start + lasts {
+                    let due = Int(half * ((clock.now - start) / lasts)) - received
+                    if due > 0 { received += try client.bytes(min(60_000, due)).count }
                     other.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
                     _ = try other.reply()
                 }

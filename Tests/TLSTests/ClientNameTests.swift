@@ -62,7 +62,8 @@ struct ClientNameTests {
         #expect(resumed.isResumed)
         let certificate = try #require(second)
         #expect(certificate == first && certificate.name == "till-7.example")
-        #expect(certificate.validUntil - certificate.validFrom == 20 * 86_400_000)
+        // OpenSSL reads the clock for each end.
+        #expect((0...1_000).contains(certificate.validUntil - certificate.validFrom - 20 * 86_400_000))
         // And without a demand there is none
         let open = try TLSContext(try await authority.issue("open").settings, now: .now)
         #expect(try Self.connect(open, authority, .init(identity: identity)).0 == nil)

@@ -75,8 +75,10 @@ import Testing
         let lost = try kit.fault(.dropRequest, of: laptop, times: .untilCleared)
         try await phone.notes.setValue(Note(text: "Hello"), forKey: "1")
         try await kit.waitForFault(lost, times: 2)
-        // When the wait is long enough for the phone to receive the refusal
-        let error = await #expect(throws: TestKitError.self) { try await kit.waitUntilIdle(within: .seconds(2)) }
+        for await status in phone.client.statuses where status.writeError != nil { break }
+        for await status in laptop.client.statuses { if case .offline = status.connection { break } }
+        // When
+        let error = await #expect(throws: TestKitError.self) { try await kit.waitUntilIdle(within: .milliseconds(20)) }
         // Then
         let text = error?.description ?? ""
         #expect(text.contains("  phone: 1 write has no verdict (the server refused the request: unavailable"))

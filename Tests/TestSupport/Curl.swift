@@ -34,10 +34,10 @@ package struct CommandFailure: Error, CustomStringConvertible {
     package init(description: String) { self.description = description }
 }
 
-/// Runs the `curl` binary and parses its output; takes at most 30 seconds.
+/// Runs the `curl` binary and parses its output; takes at most 120 seconds.
 package func curl(_ arguments: [String]) async throws -> CurlAnswer {
     let result = try await run(
-        .name("curl"), arguments: Arguments(["--silent", "--show-error", "--include", "--max-time", "30", "--path-as-is"] + arguments),
+        .name("curl"), arguments: Arguments(["--silent", "--show-error", "--include", "--max-time", "120", "--path-as-is"] + arguments),
         output: .string(limit: 16 << 20), error: .string(limit: 1 << 16))
     guard let answer = CurlAnswer(printed: result.standardOutput) else {
         throw CommandFailure(description: "curl \(arguments) ended with \(result.terminationStatus): \(result.standardError)")

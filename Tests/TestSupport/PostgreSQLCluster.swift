@@ -72,6 +72,17 @@ package final class PostgreSQLCluster: Sendable {
         return name.0
     }
 
+    /// A database without Freshet's tables, of the shared cluster. Starting that takes seconds, in which no thread of the cooperative pool
+    /// is blocked.
+    package static func lendEmpty() async throws -> (PostgreSQLCluster, String) {
+        try await Sockets.onThread {
+            let cluster = try shared.get()
+            let name = try cluster.lend()
+            try cluster.query("SET client_min_messages = error; DROP SCHEMA IF EXISTS freshet CASCADE", in: name)
+            return (cluster, name)
+        }
+    }
+
     package func giveBack(_ database: String) { databases.withLock { $0.free.append(database) } }
 
     /// Runs one of PostgreSQL's programs as its superuser.

@@ -15,8 +15,13 @@ package final class ScriptedServer: Sendable {
         (descriptor, port) = Sockets.listen()
         Sockets.thread { [descriptor, weak self] in
             while true {
-                let connection = accept(descriptor, nil, nil)
-                guard connection >= 0 else { return }
+                let connection = Sockets.accept(descriptor)
+                guard connection >= 0 else {
+                    if [EINTR, ECONNABORTED, EMFILE, ENFILE].contains(errno) { continue }
+                    // Closed here only: after a close elsewhere another test's socket could have this number.
+                    close(descriptor)
+                    return
+                }
                 Sockets.noDelay(connection)
                 self?.accepted.withLock { $0 += 1 }
                 Sockets.thread { script(ScriptedConnection(connection)) }
@@ -24,10 +29,7 @@ package final class ScriptedServer: Sendable {
         }
     }
 
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-    }
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 
 /// One connection to a ``ScriptedServer``; used by its own thread alone. Closed when the script releases it.

@@ -62,6 +62,13 @@ package enum Sockets {
         return true
     }
 
+    /// The next connection; negative, with `errno`, if there is none. A process that another test starts does not keep it open.
+    package static func accept(_ descriptor: Int32) -> Int32 {
+        let connection = Glibc.accept(descriptor, nil, nil)
+        if connection >= 0 { _ = fcntl(connection, F_SETFD, FD_CLOEXEC) }
+        return connection
+    }
+
     /// The next bytes; empty when the other side has closed or reset.
     package static func read(_ descriptor: Int32) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -115,7 +122,7 @@ package enum Sockets {
         let (descriptor, port) = listen()
         thread {
             for answer in answers {
-                let connection = accept(descriptor, nil, nil)
+                let connection = accept(descriptor)
                 _ = read(connection)
                 write(connection, Array(answer.utf8))
                 close(connection)

@@ -259,7 +259,9 @@ final class ProxiedConnection {
             let bytes = response
             switch current.treatment {
             case .lose: return close()
-            case .hold: return phase = .heldResponse
+            case .hold:
+                rules.heldRequests.yield(String(String(decoding: current.head.bytes, as: UTF8.self).prefix { $0 != "\r\n" }))
+                return phase = .heldResponse
             case .delay(let milliseconds, let match) where !head.body.isStream:
                 phase = .heldResponse
                 return wait(match, milliseconds)

@@ -37,9 +37,7 @@ final class ProxyRules {
     func holdsAnswer(to head: RequestHead) -> Bool {
         guard !heldTexts.isEmpty else { return false }
         let text = String(decoding: head.bytes, as: UTF8.self)
-        guard heldTexts.contains(where: text.contains) else { return false }
-        heldRequests.yield(String(text.prefix { $0 != "\r\n" }))
-        return true
+        return heldTexts.contains(where: text.contains)
     }
 }
 

@@ -57,7 +57,7 @@ struct AuditCommandTests {
         let moved = log + ".1"
         try FileManager.default.moveItem(atPath: log, toPath: moved)
         process.send(SIGHUP)
-        while !FileManager.default.fileExists(atPath: log) {}
+        while !FileManager.default.fileExists(atPath: log) { await Task.yield() }
         process.send(SIGTERM)
         #expect(await process.ending() == .exited(0))
         // Then the second file has the later lines

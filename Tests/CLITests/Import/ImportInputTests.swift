@@ -23,6 +23,8 @@ struct ImportInputTests {
         // Given a pipe with a byte order mark and two lines
         var ends: [Int32] = [-1, -1]
         let made = pipe(&ends)
+        // A process that another test starts would keep the end for writing open.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let bytes: [UInt8] = [0xEF, 0xBB, 0xBF] + Array("{}\ny".utf8)
         let written = write(ends[1], bytes, bytes.count)
         close(ends[1])

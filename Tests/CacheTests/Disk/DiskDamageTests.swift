@@ -53,7 +53,7 @@ struct DiskDamageTests {
         return found
     }
 
-    @Test("bytes flipped at random, 1,000 times: a miss or the right value", .timeLimit(.minutes(5)), arguments: 0..<8)
+    @Test("bytes flipped at random, 1,000 times: a miss or the right value", .timeLimit(.minutes(20)), arguments: 0..<8)
     func flips(eighth: Int) async throws {
         // Given the files of a cache
         let original = TemporaryDirectory()

@@ -172,8 +172,9 @@ struct DiskFailureTests {
         let row = "\(directory)/\(directory.suffix(2))00000000000000"
         let (old, new) = ("\(row)-0000000000000001", "\(row)-0000000000000002")
         for path in [old, new] { close(creat(path, 0o600)) }
-        for path in [old, kept] {
-            var times = [timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
+        // The new one stays young however long the writes below take.
+        for (path, seconds) in [(old, 1_000_000), (kept, 1_000_000), (new, time(nil) + 86_400)] {
+            var times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
             utimensat(AT_FDCWD, path, &times, 0)
         }
         // When the cache has written for long enough to have looked into every folder

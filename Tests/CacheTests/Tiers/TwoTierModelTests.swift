@@ -54,7 +54,7 @@ private actor WildSecondary: SecondaryCacheTier {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct TwoTierModelTests {
+@Suite(.timeLimit(.minutes(20))) struct TwoTierModelTests {
     /// Random steps compared with a plain dictionary. While promotions, loads and writes are in flight in every order,
     /// a read returns the dictionary's value or, if the tier fails, none; it never returns another. Without failures it
     /// always returns the dictionary's value.

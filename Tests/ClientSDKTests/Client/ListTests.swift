@@ -9,12 +9,16 @@ struct ListTests {
     private let directory = TemporaryDirectory()
 
     /// A server with so many notes, the device that wrote them, and one that holds nothing and follows what it holds.
-    private func scene(count: Int = 3) async throws -> (fixture: ServerFixture, ann: SyncClient, bob: SyncClient) {
+    private func scene(count: Int = 3, grace: Duration = .seconds(10)) async throws -> (
+        fixture: ServerFixture, ann: SyncClient, bob: SyncClient
+    ) {
         let fixture = try ServerFixture()
         let ann = try await fixture.live()
         for number in 0..<count { try await ann.notes.setValue(Note(text: "a"), forKey: "\(number)") }
         try await within { try await ann.waitUntilDrained() }
-        let bob = try await fixture.live(throughProxy: true, storage: .directory(directory.path)) { $0.following = .cachedRecords }
+        let bob = try await fixture.live(throughProxy: true, storage: .directory(directory.path)) {
+            ($0.following, $0.grace) = (.cachedRecords, grace)
+        }
         return (fixture, ann, bob)
     }
 
@@ -102,7 +106,7 @@ struct ListTests {
     @Test("where the server and the device say different things of a record, it is read again")
     func differences() async throws {
         // Given a device that holds a record and an absence, and misses a change of both
-        let (fixture, ann, bob) = try await scene()
+        let (fixture, ann, bob) = try await scene(grace: .seconds(600))
         #expect(try await bob.notes.value(forKey: "0") != nil)
         #expect(try await bob.notes.value(forKey: "late") == nil)
         fixture.proxy.hold(answersTo: "GET /v1/test/changes")

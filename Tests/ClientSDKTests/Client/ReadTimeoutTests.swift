@@ -16,18 +16,17 @@ import Testing
         let server = silentServer()
         let client = try ServerFixture.client(server.url) {
             $0.following = .cachedRecords
-            $0.readTimeout = .milliseconds(300)
+            // Only the deadline of the read can end it while this test runs.
+            ($0.readTimeout, $0.requestTimeout) = (.milliseconds(300), .seconds(600))
         }
         try await client.start()
-        let start = ContinuousClock.now
         // When
         for policy in [ReadPolicy.cacheElseNetwork, .networkOnly] {
             await #expect(throws: ClientError.self) { try await within { try await client.notes.value(forKey: "1", policy: policy) } }
         }
         let cached = try await within { try await client.notes.snapshot(forKey: "1", policy: .networkElseCache) }
-        // Then each took no longer than that, and the last one returned the cached state: nothing is known
+        // Then the last one returned the cached state: nothing is known
         #expect(!cached.isKnown)
-        #expect(start.duration(to: .now) < .seconds(25), "three reads of 300 ms each, on a busy machine")
         await client.stop()
     }
 

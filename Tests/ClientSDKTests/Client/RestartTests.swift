@@ -85,6 +85,7 @@ import Testing
         let bob = try await fixture.live(throughProxy: true, storage: .directory(directory.path)) {
             $0.following = .cachedRecords
             $0.collections = ["other"]
+            ($0.readTimeout, $0.requestTimeout) = (.seconds(120), .seconds(120))
         }
         fixture.proxy.hold(answersTo: "/records/notes/1 ", "/reads ")
         let reading = Task { try await bob.notes.snapshot(forKey: "1") }

@@ -25,7 +25,7 @@ import Testing
         // When
         client = nil
         // Then
-        let last = try await within(.seconds(20)) {
+        let last = try await within {
             var last: SyncClient.Status?
             for await status in statuses { last = status }
             return last

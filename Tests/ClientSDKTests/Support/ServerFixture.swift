@@ -32,6 +32,8 @@ final class ServerFixture: Sendable {
         configuration.longestDelay = .milliseconds(50)
         configuration.hold = .seconds(5)
         configuration.following = .everything
+        // The memory of this machine is not under test.
+        configuration.memoryPressure = nil
         change(&configuration)
         return try SyncClient(configuration)
     }

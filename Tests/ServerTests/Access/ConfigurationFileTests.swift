@@ -88,9 +88,9 @@ import Testing
             let operate = try server.key(#"[{"ns":"*","in":["*"],"may":["read","write","create","inspect"]}]"#).field
             _ = try await server.request("PUT", "/v1/shop/records/articles/1", operate, TestServer.json, "1")
             let cursor = try #require(try await server.request("GET", "/v1/shop/records/articles", nil).cursor)
-            let target = "/v1/shop/changes?since=\(cursor)&wait=30"
+            let target = "/v1/shop/changes?since=\(cursor)&wait=60"
             async let polls = test.thread { connection in
-                _ = try connection.request("GET", "/v1/shop/changes?since=0&wait=30")
+                _ = try connection.request("GET", "/v1/shop/changes?since=0&wait=60")
                 let waited = try connection.request("GET", target)
                 let again = try connection.request("GET", target)
                 return [waited.status, again.status]

@@ -43,8 +43,10 @@ import Testing
             #expect(page.cursor == receipt.cursor)
             #expect(page.changes.map { $0.revision } == [receipt.revision].compactMap { $0 })
             // And the metrics say how the other servers and the store are reached
-            let metrics = try await servers[0].request("GET", "/metrics").text
-            #expect(metrics.contains("\nfreshet_announcements_connected ") && metrics.contains("\nfreshet_write_lanes_busy 0\n"))
+            var metrics = ""
+            // A lane is free a moment after its responses.
+            while !metrics.contains("\nfreshet_write_lanes_busy 0\n") { metrics = try await servers[0].request("GET", "/metrics").text }
+            #expect(metrics.contains("\nfreshet_announcements_connected "))
             #expect(metrics.contains("\nfreshet_store_oldest_transaction_seconds ") == (kind == .postgreSQL))
         }
     }
@@ -92,12 +94,16 @@ import Testing
         // Given twenty feeds
         let store = CountingStore()
         try await Self.with(1, over: store, LocalAnnouncements(isReachable: false)) { servers in
-            for number in 1...20 { _ = try await servers[0].request("GET", "/v1/shop-\(number)/changes?since=now&wait=0") }
-            // When the server has compared them with the store twice
+            for number in 1...20 {
+                _ = try await servers[0].request("GET", "/v1/shop-\(number)/changes?since=now&wait=0")
+                // A feed without recent changes leaves memory after some seconds.
+                try await servers[0].put("/v1/shop-\(number)/records/a/1", "1")
+            }
+            // When the server has compared them with the store twice, apart from a time that may have begun before the last feed was open
             store.counts.withLock { $0.removeAll() }
-            while store.counts.withLock({ $0.count }) < 2 { await Task.yield() }
+            while store.counts.withLock({ $0.count }) < 3 { await Task.yield() }
             // Then
-            #expect(store.counts.withLock { $0.prefix(2) } == [20, 20])
+            #expect(store.counts.withLock { $0.dropFirst().prefix(2) } == [20, 20])
         }
     }
 

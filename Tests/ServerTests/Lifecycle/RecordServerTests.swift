@@ -48,7 +48,7 @@ import Testing
         let directory = TemporaryDirectory()
         try await TestServer.with(RecordServerConfiguration(directory: directory.path)) { server in
             let start = try #require(try await server.request("GET", "/v1/shop").cursor)
-            async let woken = server.request("GET", "/v1/shop/changes?since=\(start)&wait=30")
+            async let woken = server.request("GET", "/v1/shop/changes?since=\(start)&wait=60")
             try await server.waitUntil(waiting: 1, in: "shop")
             // When
             let receipt = try await server.put("/v1/shop/records/fruits/apple", "1")

@@ -197,6 +197,7 @@ struct LostConnectionTests {
             "CREATE TRIGGER warn AFTER UPDATE ON freshet.namespace FOR EACH STATEMENT EXECUTE FUNCTION public.warn()",
             "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()",
         ] { try cluster.query(statement) }
+        cluster.waitForStandbyDemand { _ = try store.increment("a/0", in: namespace) }
         // When somebody ends the wait for the standby
         let result = cluster.endingWaits(by: "pg_cancel_backend") { try store.increment("a/1", in: namespace) }
         // Then
@@ -234,6 +235,7 @@ struct LostConnectionTests {
         _ = try store.increment("a/1", in: namespace)
         try cluster.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
         try cluster.query("SELECT pg_reload_conf()")
+        cluster.waitForStandbyDemand { _ = try store.increment("a/0", in: namespace) }
         // When
         let result = cluster.endingWaits(by: ends ? "pg_terminate_backend" : "pg_cancel_backend") {
             try store.increment("a/1", in: namespace)
@@ -250,6 +252,11 @@ struct LostConnectionTests {
 }
 
 extension PostgreSQLCluster {
+    /// Commits until a commit waits for a standby: a setting that was read again takes effect some time later.
+    func waitForStandbyDemand(_ commit: () throws -> Void) {
+        while case .success = endingWaits(by: "pg_cancel_backend", commit) {}
+    }
+
     /// Runs the closure, and meanwhile calls a function of PostgreSQL for each process that waits for a standby.
     func endingWaits<Value>(by function: String, _ body: () throws -> Value) -> Result<Value, any Error> {
         let ended = DispatchGroup()

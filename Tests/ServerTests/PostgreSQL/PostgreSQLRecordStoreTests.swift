@@ -18,6 +18,20 @@ struct PostgreSQLRecordStoreTests {
         namespace = try Namespace("shop")
     }
 
+    /// Counts the sessions of the database that wait for a lock.
+    private struct LockWaits: ~Copyable, Sendable {
+        private static let statement = Statement(
+            "waits", "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+
+        private let connection: Mutex<Connection>
+
+        init(_ database: PostgreSQLDatabase) throws { connection = Mutex(try Connection(ConnectionSettings(uri: database.uri))) }
+
+        func count() throws -> Int64 {
+            try connection.withLock { try $0.run(Self.statement, by: Deadline(after: .seconds(20))).int64(0, 0) }
+        }
+    }
+
     private func open(seed: UInt64 = 7) throws -> PostgreSQLRecordStore { try PostgreSQLRecordStore(uri: database.uri) { seed } }
 
     @Test func aStoreIsTheSameWhenItIsOpenedAgain() throws {
@@ -72,8 +86,10 @@ struct PostgreSQLRecordStoreTests {
         let (hot, new) = (namespace, try Namespace("new"))
         let (holder, maker, writer) = (try open(), try open(), try open())
         _ = try writer.put("a/1", in: hot)
+        // A wait for a lock ends after three seconds: all connections are open before.
+        _ = try maker.put("a/1", in: Namespace("other"))
+        let locks = try LockWaits(database)
         let writes = DispatchGroup()
-        let database = database
         try holder.transaction(touching: { TransactionScope(namespaces: [hot]) }) { _ in
             DispatchQueue(label: "test.writer").async(group: writes) {
                 do {
@@ -83,8 +99,7 @@ struct PostgreSQLRecordStoreTests {
                     try GroupCommit.commit(submissions, to: writer, at: Timestamp(milliseconds: 1_000), editLimit: 1_000).complete()
                 } catch { Issue.record(error) }
             }
-            let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)' AND wait_event_type = 'Lock'"
-            while try database.cluster.query(waiting) == "0" {}
+            while try locks.count() == 0 {}
             // When a third one makes it first
             _ = try maker.put("b/1", in: new)
         }
@@ -100,7 +115,10 @@ struct PostgreSQLRecordStoreTests {
     func accessOrder() throws {
         // Given a transaction that has read the version, and is not committed
         let (inside, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let store = try open()
+        // A wait for a lock ends after three seconds: all connections are open before.
+        let (store, other) = (try open(), try open())
+        _ = try (store.accessVersion(), other.accessRows())
+        let locks = try LockWaits(database)
         let namespace = namespace
         let journal = Mutex<[String]>([])
         let ends = DispatchGroup()
@@ -116,14 +134,13 @@ struct PostgreSQLRecordStoreTests {
         }
         inside.wait()
         // When another server changes a row
-        let other = try open()
         DispatchQueue(label: "test.revoker").async(group: ends) {
             try? other.transaction(touching: { TransactionScope(isWholeStore: true, changesAccess: true) }) { transaction in
                 journal.withLock { $0.append("revoked") }
                 try transaction.keep(row)
             }
         }
-        while try database.cluster.query("SELECT count(*) FROM pg_locks WHERE NOT granted", in: database.name) == "0" {}
+        while try locks.count() == 0 {}
         // Then reads go on
         #expect(try store.accessVersion().number == 0)
         #expect(try other.accessRows().isEmpty)

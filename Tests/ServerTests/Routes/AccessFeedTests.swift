@@ -41,7 +41,7 @@ import Testing
             #expect(found.cursor == known.cursor)
             // When it waits, and a change outside comes before one inside
             let position = known.cursor
-            async let waiting = server.request("GET", "/v1/shop/changes?wait=30&since=\(position)", reader)
+            async let waiting = server.request("GET", "/v1/shop/changes?wait=60&since=\(position)", reader)
             try await server.test.waitUntil(waiting: 1, in: "shop", operate)
             _ = try await server.request("PUT", "/v1/shop/records/b/y2", operate, TestServer.json, "1")
             _ = try await server.request("PUT", "/v1/shop/records/b/x2", operate, TestServer.json, "1")
@@ -93,8 +93,8 @@ import Testing
             let (stored, revoked) = try server.key(Self.all)
             _ = try await server.request("PUT", "/v1/shop/records/a/1", operate, TestServer.json, "1")
             let cursor = try #require(try await server.request("GET", "/v1/shop", operate).cursor)
-            let target = "/v1/shop/changes?since=\(cursor)&wait=30"
-            async let ended = server.pollTwice(target, revoked, after: "/v1/shop/changes?since=0&wait=30")
+            let target = "/v1/shop/changes?since=\(cursor)&wait=60"
+            async let ended = server.pollTwice(target, revoked, after: "/v1/shop/changes?since=0&wait=60")
             async let stream = server.stream(target, revoked)
             async let other = server.test.request("GET", target, [operate])
             try await server.test.waitUntil(waiting: 3, in: "shop", operate)

@@ -39,9 +39,9 @@ import Testing
         try await TestServer.with { server in
             // Given: no client has written yet, and still a reader can wait.
             let start = try #require(try await server.request("GET", "/v1/shop").cursor)
-            async let woken = server.request("GET", "/v1/shop/changes?since=\(start)&collection=fruits&wait=30")
-            async let twin = server.request("GET", "/v1/shop/changes?since=\(start)&collection=fruits&wait=30")
-            async let empty = server.request("GET", "/v1/shop/changes?since=0&collection=fruits&wait=30")
+            async let woken = server.request("GET", "/v1/shop/changes?since=\(start)&collection=fruits&wait=60")
+            async let twin = server.request("GET", "/v1/shop/changes?since=\(start)&collection=fruits&wait=60")
+            async let empty = server.request("GET", "/v1/shop/changes?since=0&collection=fruits&wait=60")
             try await server.waitUntil(waiting: 3, in: "shop")
             // When
             try await server.put("/v1/shop/records/nuts/almond", "1")
@@ -82,7 +82,7 @@ import Testing
         try await TestServer.with { server in
             // Given
             let old = try await server.put("/v1/shop/records/fruits/apple", "1").cursor
-            async let waiting = server.request("GET", "/v1/shop/changes?since=\(old)&wait=30")
+            async let waiting = server.request("GET", "/v1/shop/changes?since=\(old)&wait=60")
             try await server.waitUntil(waiting: 1, in: "shop")
             // When
             let dropped = try await server.request("DELETE", "/v1/shop")

@@ -17,7 +17,7 @@ import Testing
         try await TestServer.with(Self.open) { server in
             // Given
             let start = try await server.put("/v1/shop/records/fruits/apple", "1").cursor
-            async let woken = server.request("GET", "/v1/shop/changes?since=\(start)&wait=30")
+            async let woken = server.request("GET", "/v1/shop/changes?since=\(start)&wait=60")
             try await server.waitUntil(waiting: 1, in: "shop")
             // When
             let end = try await server.put("/v1/shop/records/fruits/fig", "2").cursor
@@ -25,7 +25,7 @@ import Testing
             let reply = try await woken
             #expect(try reply["Cache-Control"] == Self.shared && reply.message(ChangePage.self).cursor == end)
             // One that finds its page at once leads to the same URL.
-            let late = try await server.request("GET", "/v1/shop/changes?since=\(start)&wait=30")
+            let late = try await server.request("GET", "/v1/shop/changes?since=\(start)&wait=60")
             #expect(late["Cache-Control"] == Self.shared && late.body == reply.body)
         }
     }
@@ -49,7 +49,7 @@ import Testing
             #expect(next.cursor?.isPosition(of: start) == true)
             // And the turn is no part of the position.
             let end = try await server.put("/v1/shop/records/fruits/fig", "2").cursor
-            let page = try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=30").message(ChangePage.self)
+            let page = try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60").message(ChangePage.self)
             #expect(page.changes.count == 1 && page.cursor == end)
         }
     }
@@ -61,11 +61,11 @@ import Testing
             let ahead = "\(start.epoch)-99"
             // When
             let replies = [
-                try await server.request("GET", "/v1/shop/changes?since=now&wait=30"),
+                try await server.request("GET", "/v1/shop/changes?since=now&wait=60"),
                 try await server.request("GET", "/v1/shop/changes?since=\(start)&wait=0"),
                 try await server.request("GET", "/v1/shop/changes?since=0&wait=0&client=till-1"),
-                try await server.request("GET", "/v1/shop/changes?since=\(ahead)&wait=30"),
-                try await server.request("GET", "/v1/shop/changes?since=nonsense&wait=30"),
+                try await server.request("GET", "/v1/shop/changes?since=\(ahead)&wait=60"),
+                try await server.request("GET", "/v1/shop/changes?since=nonsense&wait=60"),
                 try await server.request("GET", "/v1/shop/records/fruits"),
             ]
             // Then
@@ -79,11 +79,11 @@ import Testing
         try await TestServer.with(Self.open) { server in
             // Given
             let start = try await server.put("/v1/shop/records/fruits/apple", "1").cursor
-            async let waiting = server.request("GET", "/v1/shop/changes?since=\(start)&wait=30")
+            async let waiting = server.request("GET", "/v1/shop/changes?since=\(start)&wait=60")
             try await server.waitUntil(waiting: 1, in: "shop")
             // When
             _ = try await server.request("DELETE", "/v1/shop")
-            let late = try await server.request("GET", "/v1/shop/changes?since=\(start)&wait=30")
+            let late = try await server.request("GET", "/v1/shop/changes?since=\(start)&wait=60")
             // Then
             let reply = try await waiting
             #expect(reply.status == 410 && reply["Cache-Control"] == Self.shared)

@@ -76,7 +76,7 @@ import Testing
             async let found = server.thread { connection in
                 var cursor = start
                 return try (0..<3).map { _ in
-                    let target = "/v1/shop/changes?since=\(cursor)&wait=30"
+                    let target = "/v1/shop/changes?since=\(cursor)&wait=60"
                     let page = try connection.request("GET", target, Self.fields).message(ChangePage.self)
                     cursor = page.cursor
                     return page.changes.map(\.revision.number)

@@ -111,7 +111,7 @@ import Testing
             let other = try server.key(Self.all).field
             _ = try await server.request("PUT", "/v1/shop/records/a/1", other, TestServer.json, "1")
             let cursor = try #require(try await server.request("GET", "/v1/shop", other).cursor)
-            let target = "/v1/shop/changes?since=\(cursor)&wait=30"
+            let target = "/v1/shop/changes?since=\(cursor)&wait=60"
             async let ended = server.pollTwice(target, revoked)
             async let stream = server.stream(target, revoked)
             async let remaining = server.test.request("GET", target, [other])
@@ -147,7 +147,7 @@ import Testing
             _ = try await server.request("PUT", "/v1/shop/records/a/1", other, TestServer.json, #""secret""#)
             let cursor = try #require(try await server.request("GET", "/v1/shop", other).cursor)
             async let replies = server.test.thread { connection in
-                try connection.sendRequest("GET", "/v1/shop/changes?since=\(cursor)&wait=30", [revoked])
+                try connection.sendRequest("GET", "/v1/shop/changes?since=\(cursor)&wait=60", [revoked])
                 try connection.sendRequest("GET", "/v1/shop/records/a/1", [revoked])
                 return [try connection.readReply(), try connection.readReply()]
             }

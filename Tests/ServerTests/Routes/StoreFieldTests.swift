@@ -16,7 +16,7 @@ import Testing
             let cursor = try #require(try await server.request("GET", "/v1/shop/changes?since=now").cursor)
             // When
             let batch = #"{"client":"till","writes":[{"number":1,"op":"put","key":"c/2","value":1}]}"#
-            let poll = Task { try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=20") }
+            let poll = Task { try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60") }
             try await server.waitUntil(waiting: 1, in: "shop")
             let replies = [
                 try await server.request("POST", "/v1/shop/writes", TestServer.json, batch), try await poll.value,

@@ -8,7 +8,10 @@ import Testing
 /// What ``BothStores`` does not show.
 @Suite("A store that does not answer at once") struct WaitingStoreTests {
     private static func with(_ watch: StoreWatch, _ body: (TestServer) async throws -> Void) async throws {
-        try await StoreWatch.$current.withValue(watch) { try await TestServer.with { try await body($0) } }
+        try await StoreWatch.$current.withValue(watch) {
+            // A feed without recent changes leaves memory after some seconds.
+            try await TestServer.with(environment: TestClock().environment) { try await body($0) }
+        }
     }
 
     @Test func theWatchSeesACallOnAnEventLoop() async throws {

@@ -69,7 +69,8 @@ import Testing
     @Test func aFileOfTheFirstVersionIsCounted() throws {
         // Given
         try makeFirstVersion()
-        // When
+        // When; the day may change meanwhile
+        let today = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         let store = try open("old")
         let namespace = try Namespace("shop")
         // Then
@@ -77,7 +78,6 @@ import Testing
         (expected.tombstones, expected.clients, expected.outcomes, expected.outcomeBytes) = (2, 3, 4, 14)
         #expect(try store.counts(of: namespace).value == expected)
         // Then earlier clients count as if they had written today
-        let today = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         #expect(try store.transaction { try $0.forgetOutcomes(before: today, limit: 100) } == Compaction())
         let later = Timestamp(milliseconds: today.milliseconds + 2 * 86_400_000)
         #expect(try store.transaction { try $0.forgetOutcomes(before: later, limit: 100) } == Compaction(outcomes: 4))
