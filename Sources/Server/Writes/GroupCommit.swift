@@ -20,9 +20,10 @@ package struct GroupCommit: Sendable {
     /// See ``WriteApplier/touched``; at most `room`.
     package let touched: Int
 
-    /// How many bytes of values one transaction edits and, at half their number, frees: some 60 ms of work. Without
-    /// this limit, a batch of a thousand edits, or of deletes of large records, could hold up all writers for seconds.
-    package static let room = 8 << 20
+    /// How many bytes of values one transaction edits and, at half their number, frees, before it ends: some 30 ms of work. Without
+    /// this limit, a batch of a thousand edits, or of deletes of large records, could hold up all writers for seconds. It is
+    /// less than the largest value counts, or a second one of them could be freed after one that is a little smaller.
+    package static let room = 4 << 20
     /// How many bytes of values a batch that is not atomic stores in one transaction.
     package static let portion = 256 << 10
 
@@ -42,12 +43,14 @@ package struct GroupCommit: Sendable {
         room: Int = GroupCommit.room, portion: Int = GroupCommit.portion, access: (any AccessCopy)? = nil,
         deadline: TransactionDeadline = .none
     ) throws(StoreError) -> GroupCommit {
+        // An atomic batch cannot be continued in the next transaction.
+        let wholeRoom = room > Int.max / 2 ? Int.max : 2 * room
         do {
             return try store.transaction(touching: { TransactionScope(of: submissions, valueLimit: editLimit, room: room) }) {
                 transaction in
                 try access?.follow(transaction)
                 var context = Submission.Context(
-                    transaction: transaction, time: time, editLimit: editLimit, quotas: quotas, room: room, wholeRoom: room,
+                    transaction: transaction, time: time, editLimit: editLimit, quotas: quotas, room: room, wholeRoom: wholeRoom,
                     portion: portion, deadline: deadline)
                 var completions: [Submission.Completion] = []
                 completions.reserveCapacity(submissions.count)

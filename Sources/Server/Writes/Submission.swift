@@ -15,7 +15,7 @@ package struct Submission: Sendable {
         var quotas = Quotas.Space()
         /// How much the transaction may still touch; see ``WriteApplier/touched``.
         var room = Int.max
-        /// The room of a transaction that has done nothing yet.
+        /// How much an atomic batch may touch.
         var wholeRoom = Int.max
         /// How many bytes of values a batch stores before it goes on in the next transaction.
         var portion = Int.max

@@ -16,8 +16,7 @@ struct WriteApplier {
     let editLimit: Int
     /// How much the transaction may still touch. The write that exceeds it is the last.
     private let room: Int
-    /// How much an atomic batch may touch: as much as a transaction without others. Work that came before it must not decide
-    /// about it.
+    /// How much an atomic batch may touch. Work that came before it must not decide about it.
     let wholeRoom: Int
     /// How many bytes of values a batch stores before it goes on in the next transaction.
     private let portion: Int

@@ -205,10 +205,17 @@ import Testing
         // Then each transaction deletes two
         #expect(first.changes == [2, 2] && first.briefs.count == 4)
         // When the rest is, all or nothing, where 100 bytes may be freed
-        let atomic = try commit(Array(deletes[4...]), in: fixture, room: 50, isAtomic: true)
+        let atomic = try commit(Array(deletes[4...]), in: fixture, room: 25, isAtomic: true)
         // Then neither is, and the answer says why
         #expect(atomic.briefs == ["5 rejected batch-rejected", "6 rejected too-large"])
         #expect(try fixture.value("a/5") != nil)
+        // When short values replace them
+        let puts = try (7...8).map { try Write(Int64($0), "a/\($0 - 2)", .put(json: "1")) }
+        let second = try commit(puts, in: fixture, room: 49)
+        // Then each takes a transaction, since it frees a little less than its record has
+        #expect(second.changes == [1, 1])
+        // And so does one that replaces the largest value
+        #expect(GroupCommit.room <= (RecordServerConfiguration().bodyBytes - GroupCommit.portion) / 2)
     }
 
     @Test(arguments: StoreKind.allCases)
