@@ -73,6 +73,7 @@ struct LinkTests {
         try await within {
             while let other = Sockets.connect(port: UInt16(port)) {
                 close(other)
+                try Task.checkCancellation()
                 await Task.yield()
             }
         }

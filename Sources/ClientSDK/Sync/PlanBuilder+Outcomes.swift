@@ -244,19 +244,23 @@ extension PlanBuilder {
             }
             var row = pending.rows[index]
             let isNoted = row.wasNumberUsed(under: state.client)
-            if entry.number <= last, entry.number > lastSentNumber, row.nonce != nil, row.origin == nil {
-                row.origin = Write.Origin(client: state.client, number: row.number)
-                hasUsedNumbers = true
-            } else if entry.number > last, isNoted {
+            if entry.number > last {
+                guard isNoted else { continue }
                 row.origin = nil
             } else {
-                continue
+                guard entry.number > lastSentNumber, row.nonce != nil, row.origin == nil || isNoted else { continue }
+                hasUsedNumbers = true
+                row.origin = Write.Origin(client: state.client, number: row.number)
             }
+            guard row != pending.rows[index] else { continue }
             pending.rows[index] = row
             stage(pending)
         }
-        // Later writes wait for the next name too: sent before, they would be overwritten by these.
-        if hasUsedNumbers, after.renamesAfter == nil { change(.renamesAfter(last)) }
+        guard hasUsedNumbers else { return }
+        // Writes with higher numbers, and those made from now on, wait for the next name: sent before, they would be overwritten by
+        // these, or be taken for the other device's. None of them has been sent.
+        let bound = min(last, state.nextNumber - 1)
+        if after.renamesAfter.map({ $0 > bound }) ?? true { change(.renamesAfter(bound)) }
     }
 
     /// Turns the closure's result for a conflict into a new write over the record that the closure got.

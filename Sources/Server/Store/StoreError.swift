@@ -94,8 +94,8 @@ extension StoreError: CustomStringConvertible {
         case .outcomeUnknown:
             Problem(
                 .outcomeUnknown,
-                "The store did not say whether this is stored, all of it or nothing. A numbered write can be sent again as it is, after "
-                    + "Retry-After; before you send another one again, read the record.")
+                "The store did not say whether this is stored: all of it, nothing, or the first writes of a batch. A numbered write can be sent "
+                    + "again as it is, after Retry-After; before you send another one again, read the record.")
         case .unavailable:
             Problem(.unavailable, "The server cannot reach its store, so nothing was done. Send it again after Retry-After.")
         case .overloaded:

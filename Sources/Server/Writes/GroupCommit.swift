@@ -17,12 +17,12 @@ package struct GroupCommit: Sendable {
     package let rest: [Submission]
     /// Whether the first of ``rest`` is what the transaction has left of a submission.
     package let isFirstBegun: Bool
-    /// See ``WriteApplier/touched``; at most `room`.
+    /// See ``WriteApplier/touched``.
     package let touched: Int
 
     /// How many bytes of values one transaction edits and, at half their number, frees, before it ends: some 30 ms of work. Without
-    /// this limit, a batch of a thousand edits, or of deletes of large records, could hold up all writers for seconds. It is
-    /// less than the largest value counts, or a second one of them could be freed after one that is a little smaller.
+    /// this limit, a batch of a thousand edits, or of deletes of large records, could hold up all writers for seconds. Freeing
+    /// one value of the largest size exceeds it, also if a short value replaces it, so a transaction frees one such value.
     package static let room = 4 << 20
     /// How many bytes of values a batch that is not atomic stores in one transaction.
     package static let portion = 256 << 10
@@ -75,7 +75,7 @@ package struct GroupCommit: Sendable {
                 }
                 return GroupCommit(
                     commits: context.log.commits, access: try context.access.changes(after: transaction.accessVersion()),
-                    completions: completions, refused: refused, rest: rest, isFirstBegun: isFirstBegun, touched: room - context.room)
+                    completions: completions, refused: refused, rest: rest, isFirstBegun: isFirstBegun, touched: context.touched)
             }
         } catch {
             let failure = error as? StoreError ?? .failed(path: "", reason: String(describing: error))

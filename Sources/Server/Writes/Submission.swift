@@ -15,6 +15,8 @@ package struct Submission: Sendable {
         var quotas = Quotas.Space()
         /// How much the transaction may still touch; see ``WriteApplier/touched``.
         var room = Int.max
+        /// How much the submissions have touched.
+        private(set) var touched = 0
         /// How much an atomic batch may touch.
         var wholeRoom = Int.max
         /// How many bytes of values a batch stores before it goes on in the next transaction.
@@ -51,7 +53,7 @@ package struct Submission: Sendable {
         /// All of it.
         case whole(Completion)
         /// A part. The rest is a submission for the next transaction, and notifies the owner of both. If it is refused, the
-        /// owner is notified of the part.
+        /// owner is notified of the part; if its outcome is unknown, of that.
         case part(rest: Submission)
     }
 
@@ -166,7 +168,10 @@ extension Submission.Context {
         var applier = WriteApplier(
             namespace: namespace, modified: time, editLimit: editLimit, room: room, wholeRoom: wholeRoom, portion: portion,
             deadline: deadline)
-        defer { room -= min(applier.touched, room) }
+        defer {
+            touched += applier.touched
+            room -= min(applier.touched, room)
+        }
         let result: Result<Value, Problem>
         // Far from its quotas, a namespace has no cost.
         if quotas.isLimited, quotas.excess(namespace.usage, adding: growth()) != nil {

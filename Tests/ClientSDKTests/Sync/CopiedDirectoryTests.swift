@@ -214,6 +214,27 @@ import Testing
         #expect(isSettled(device) && device.verdicts.count == 7 && name(device) != "kiosk")
     }
 
+    @Test("an edit that is made after the server's last number is known waits for the next name", arguments: [false, true])
+    func editAfterTheComparison(_ crashes: Bool) throws {
+        // Given a rolled-back device that has stored that the numbers of its edits are used
+        var server = ModelServer()
+        server.kept = 3
+        let snapshot = image(&server)
+        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
+        for number in 1...10 { increment(&earlier, number) }
+        earlier.run(with: &server)
+        var device = ModelDevice.onCopy(of: snapshot, random: 200)
+        for number in 1...3 { increment(&device, number) }
+        try answer(&device, by: &server, where: Self.isStatus)
+        // When its user edits again
+        increment(&device, 4)
+        if crashes { device.crash() }
+        device.run(with: &server)
+        // Then
+        #expect(count(server) == #"{"n":16}"# && server.repeated.isEmpty)
+        #expect(isSettled(device) && device.verdicts.count == 4 && name(device) != "kiosk")
+    }
+
     @Test("a write over a displaced one is kept, though the server has forgotten who used its number")
     func forgottenVoidWrite() throws {
         // Given two writes that wait on two devices, the second over the first, and numbers that another copy has used

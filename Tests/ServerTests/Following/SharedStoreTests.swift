@@ -99,7 +99,7 @@ import Testing
                 // A feed without recent changes leaves memory after some seconds.
                 try await servers[0].put("/v1/shop-\(number)/records/a/1", "1")
             }
-            // When the server has compared them with the store twice, apart from a time that may have begun before the last feed was open
+            // When the server has compared them with the store twice, without the first time, which may have begun before the last feed was open
             store.counts.withLock { $0.removeAll() }
             while store.counts.withLock({ $0.count }) < 3 { await Task.yield() }
             // Then

@@ -39,11 +39,12 @@ struct HeldNamespaceTests {
         try holder.execute("BEGIN; SELECT FROM freshet.namespace WHERE name = 'held' FOR UPDATE", by: Deadline(after: .seconds(20)))
         // When a group has writes for all of them, it waits for as long as a lock may take; Then the others are written
         #expect(try commit(to: store, namespaces) == [503, 0, 0])
-        // And the next groups do not wait, not even for that namespace alone
-        let deadline = Deadline(after: .seconds(30))
-        for _ in 1...20 { #expect(try commit(to: store, namespaces) == [503, 0, 0]) }
-        #expect(try commit(to: store, [namespaces[0]]) == [503])
-        #expect(!deadline.hasPassed)
+        // And the next groups do not wait, not even for that namespace alone: waits would take a minute
+        for group in [namespaces, [namespaces[0]]] {
+            let deadline = Deadline(after: .seconds(30))
+            for _ in 1...20 { #expect(try commit(to: store, group) == Array([503, 0, 0].prefix(group.count))) }
+            #expect(!deadline.hasPassed)
+        }
         // When it is released
         try holder.execute("ROLLBACK", by: Deadline(after: .seconds(20)))
         // Then it is written at once, and nothing was done while it was held
