@@ -35,8 +35,8 @@ struct SubmittedBatch: Sendable {
                 try perform(&context)
             } refuse: { problem in
                 // A response without the rest would state that the rest is undecided.
-                let isUnknown = problem.code == .outcomeUnknown
-                completion(isUnknown ? Committed(.failure(problem), nil) : decided ?? Committed(.failure(problem), nil))
+                let answered = problem.code == .outcomeUnknown ? nil : decided
+                completion(answered ?? Committed(.failure(problem), nil))
             })
     }
 

@@ -30,6 +30,21 @@ import Testing
         device.settleDisk()
     }
 
+    /// Makes so many writes on a copy of the directory, and sends them.
+    ///
+    /// - Parameter random: the seed of the writes' nonces.
+    private func write(_ count: Int, onCopyOf disk: VolatileStore, random: UInt64 = 100, _ server: inout ModelServer) {
+        var device = ModelDevice.onCopy(of: disk, random: random)
+        for number in 1...count { increment(&device, number) }
+        device.run(with: &server)
+    }
+
+    private func forgetOutcomes(_ server: inout ModelServer) throws {
+        let client = try ClientIdentifier("kiosk")
+        server.ledgers[client]?.outcomes = [:]
+        server.ledgers[client]?.nonces = [:]
+    }
+
     private func count(_ server: ModelServer) -> String? {
         server.records[Self.counter]?.content.map { String(decoding: $0.bytes, as: UTF8.self) }
     }
@@ -94,9 +109,7 @@ import Testing
         // Given a snapshot with a write that was sent after it, and more
         var server = ModelServer()
         let snapshot = image(&server, waiting: 1)
-        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
-        increment(&earlier, 1)
-        earlier.run(with: &server)
+        write(1, onCopyOf: snapshot, &server)
         #expect(count(server) == #"{"n":4}"#)
         // When it goes back, and writes more than it had before it is in contact
         var device = ModelDevice.onCopy(of: snapshot, random: 200)
@@ -116,9 +129,7 @@ import Testing
         var server = ModelServer()
         server.kept = 3
         let snapshot = image(&server)
-        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
-        for number in 1...10 { increment(&earlier, number) }
-        earlier.run(with: &server)
+        write(10, onCopyOf: snapshot, &server)
         #expect(count(server) == #"{"n":12}"#)
         // When the device goes back, and its user edits before it is in contact
         var device = ModelDevice.onCopy(of: snapshot, random: 200)
@@ -168,9 +179,7 @@ import Testing
         var server = ModelServer()
         let snapshot = image(&server)
         let backup = server
-        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
-        for number in 1...3 { increment(&earlier, number) }
-        earlier.run(with: &server)
+        write(3, onCopyOf: snapshot, &server)
         var device = ModelDevice.onCopy(of: snapshot, random: 200)
         increment(&device, 1)
         try answer(&device, by: &server, where: Self.isStatus)
@@ -182,8 +191,7 @@ import Testing
         }
         try answer(&device, by: &server, isLost: true, where: Self.isWrites)
         #expect(count(server) == #"{"n":3}"#)
-        server.ledgers[try ClientIdentifier("kiosk")]?.outcomes = [:]
-        server.ledgers[try ClientIdentifier("kiosk")]?.nonces = [:]
+        try forgetOutcomes(&server)
         device.crash()
         device.run(with: &server)
         // Then it took effect once
@@ -197,9 +205,7 @@ import Testing
         var server = ModelServer()
         server.kept = kept
         let snapshot = image(&server)
-        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
-        for number in 1...6 { increment(&earlier, number) }
-        earlier.run(with: &server)
+        write(6, onCopyOf: snapshot, &server)
         // When a device that was rolled back puts one more time than numbers are used
         var device = ModelDevice.onCopy(of: snapshot, random: 200)
         let key = Scene.key("notes/1")
@@ -220,9 +226,7 @@ import Testing
         var server = ModelServer()
         server.kept = 3
         let snapshot = image(&server)
-        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
-        for number in 1...10 { increment(&earlier, number) }
-        earlier.run(with: &server)
+        write(10, onCopyOf: snapshot, &server)
         var device = ModelDevice.onCopy(of: snapshot, random: 200)
         for number in 1...3 { increment(&device, number) }
         try answer(&device, by: &server, where: Self.isStatus)
@@ -243,14 +247,11 @@ import Testing
         var waiting = ModelDevice.onCopy(of: disk, random: 100)
         increment(&waiting, 1)
         increment(&waiting, 2, .rejectIfChanged)
-        var other = ModelDevice.onCopy(of: disk, random: 200)
-        for number in 1...2 { increment(&other, number) }
-        other.run(with: &server)
+        write(2, onCopyOf: disk, random: 200, &server)
         var device = ModelDevice.onCopy(of: waiting.store, random: 300)
         // When the first is refused as another's, and the server then forgets the outcomes
         for _ in 0..<20 where device.store.rows.values.allSatisfy({ !$0.isDisplaced }) { try answer(&device, by: &server) { _ in true } }
-        server.ledgers[try ClientIdentifier("kiosk")]?.outcomes = [:]
-        server.ledgers[try ClientIdentifier("kiosk")]?.nonces = [:]
+        try forgetOutcomes(&server)
         device.run(with: &server)
         // Then both take effect under the next name
         #expect(count(server) == #"{"n":6}"# && server.repeated.isEmpty)
@@ -279,9 +280,7 @@ import Testing
         // Given
         var server = ModelServer()
         let snapshot = image(&server)
-        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
-        increment(&earlier, 1)
-        earlier.run(with: &server)
+        write(1, onCopyOf: snapshot, &server)
         // When the feed brings a write under its name, with a number that it never gave
         var device = ModelDevice.onCopy(of: snapshot, random: 200)
         device.run(with: &server)
