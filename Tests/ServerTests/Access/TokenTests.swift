@@ -119,7 +119,7 @@ import Testing
             async let stream = server.server.test.thread { connection in
                 try connection.sendRequest("GET", target, [token, ("Accept", "text/event-stream")])
                 _ = try connection.read(through: "\r\n\r\n")
-                return try connection.read(through: "0\r\n\r\n")
+                return try connection.readEvent()
             }
             try await server.server.test.waitUntil(waiting: 2, in: "shop", operate)
             // When
@@ -131,7 +131,7 @@ import Testing
             // And a connection that has not polled before is refused with the same words
             let first = try await server.server.test.thread { try $0.request("GET", target, [token]) }
             #expect(first.body == next.body && first["WWW-Authenticate"] == next["WWW-Authenticate"] && first["WWW-Authenticate"] != nil)
-            #expect(try await stream == Array("0\r\n\r\n".utf8))
+            #expect(try await stream.isEmpty)
         }
     }
 

@@ -88,7 +88,7 @@ import Testing
             let revisions = try await server.thread { connection in
                 try connection.sendRequest("GET", "/v1/shop/changes?since=0&limit=1", [("Accept", "text/event-stream")])
                 _ = try connection.readHead()
-                return [try connection.readChunk(), try connection.readChunk()].map {
+                return [try connection.readEvent(), try connection.readEvent()].map {
                     String(decoding: $0, as: UTF8.self).contains("\"revision\":3")
                 }
             }

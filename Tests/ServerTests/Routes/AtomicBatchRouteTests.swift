@@ -82,7 +82,7 @@ import Testing
                 try connection.sendRequest("GET", "/v1/shop/changes?\(query)", accept)
                 _ = try connection.readHead()
                 return try (0..<events).map { _ in
-                    let lines = String(decoding: try connection.readChunk(), as: UTF8.self).split(separator: "\n")
+                    let lines = String(decoding: try connection.readEvent(), as: UTF8.self).split(separator: "\n")
                     let data = lines.first { $0.hasPrefix("data: ") }?.dropFirst(6) ?? ""
                     return try ChangePage(json: Array(data.utf8)).changes.map(\.revision.number)
                 }
@@ -109,7 +109,7 @@ import Testing
                 try connection.sendRequest("GET", "/v1/shop/changes?since=0", [("Accept", "text/event-stream")])
                 _ = try connection.readHead()
                 return try (0..<2).map { _ in
-                    let event = try connection.readChunk()
+                    let event = try connection.readEvent()
                     let data = try #require(event.firstRange(of: Array("data: ".utf8)))
                     return try ChangePage(json: Array(event[data.upperBound...].dropLast(2))).changes.map(\.revision.number)
                 }

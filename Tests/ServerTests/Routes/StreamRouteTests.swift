@@ -24,7 +24,7 @@ import Testing
     private let accept = [("Accept", "text/event-stream")]
 
     private func event(_ connection: RawConnection) throws -> Event {
-        Event(String(decoding: try connection.readChunk(), as: UTF8.self))
+        Event(String(decoding: try connection.readEvent(), as: UTF8.self))
     }
 
     @Test func eventsComeAsTheyHappenAndResume() async throws {

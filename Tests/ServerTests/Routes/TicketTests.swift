@@ -43,7 +43,7 @@ import Testing
             let page = try await server.test.thread { connection in
                 try connection.sendRequest("GET", Self.target(ticket, since: "0"), [Self.stream])
                 #expect(try connection.readHead().status == 200)
-                return String(decoding: try connection.readChunk(), as: UTF8.self)
+                return String(decoding: try connection.readEvent(), as: UTF8.self)
             }
             // Then
             #expect(page.contains("articles/1") && !page.contains("orders"))
@@ -106,7 +106,7 @@ import Testing
             async let content = server.test.thread { connection in
                 try connection.sendRequest("GET", Self.target(ticket), [Self.stream])
                 _ = try connection.readHead()
-                return try connection.read(through: "0\r\n\r\n")
+                return [try connection.readEvent(), try connection.readEvent()]
             }
             try await server.test.waitUntil(waiting: 1, in: "shop", watcher)
             // When
@@ -117,7 +117,7 @@ import Testing
                 clock.advance(60_300)
             }
             // Then
-            #expect(try await content.isEmpty == false)
+            #expect(try await content.map(\.isEmpty) == [false, true])
             try await server.test.waitUntil(waiting: 0, in: "shop", watcher)
         }
     }

@@ -43,12 +43,12 @@ struct AccessServer: Sendable {
         }
     }
 
-    /// Opens a stream, and returns its content once the server has ended it.
+    /// Opens a stream, and returns its first event, or nothing once the server has ended it without one.
     func stream(_ target: String, _ key: (String, String)) async throws -> [UInt8] {
         try await test.thread { connection in
             try connection.sendRequest("GET", target, [key, ("Accept", "text/event-stream")], body: nil)
             _ = try connection.read(through: "\r\n\r\n")
-            return try connection.read(through: "0\r\n\r\n")
+            return try connection.readEvent()
         }
     }
 

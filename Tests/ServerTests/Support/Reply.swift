@@ -67,4 +67,13 @@ extension RawConnection {
         _ = try read(count: 2)
         return bytes
     }
+
+    /// The next event of a stream, and empty at its end. Comments that keep a silent stream alive are passed over: one
+    /// comes whenever 15 s have passed on the server's clock, which a test may have set forward.
+    func readEvent() throws -> [UInt8] {
+        while true {
+            let chunk = try readChunk()
+            if !chunk.starts(with: ": ".utf8) { return chunk }
+        }
+    }
 }
