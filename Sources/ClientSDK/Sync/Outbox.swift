@@ -19,6 +19,8 @@ struct Outbox: Hashable, Sendable {
     private var merging: Set<RecordKey> = []
     /// The keys with writes that are to be sent under another name of the device.
     private var displaced: Set<RecordKey> = []
+    /// The lowest number of those writes.
+    private var firstDisplaced: Int64?
 
     init() {}
 
@@ -63,12 +65,9 @@ struct Outbox: Hashable, Sendable {
     /// Whether a write stays until its record contains it or is read.
     var awaitsBase: Bool { !awaitingBase.isEmpty }
 
-    /// Whether the write was made over one whose number another device has used. O(writes of the record) if such a
-    /// write exists.
-    func followsDisplaced(_ row: OutboxRow) -> Bool {
-        guard displaced.contains(row.key), case .after(let earlier) = row.precondition, let rows = keys[row.key]?.rows else { return false }
-        return rows.contains { $0.writeID == earlier && $0.isDisplaced }
-    }
+    /// Whether the write was made after one that is to be sent under another name, and so goes with it: sent before, it
+    /// would be overwritten by the earlier one.
+    func followsDisplaced(_ row: OutboxRow) -> Bool { firstDisplaced.map { row.number > $0 } ?? false }
 
     /// Stores the new state of a key, and removes a key without rows.
     mutating func put(_ pending: PendingKey) { put(pending, enqueues: true) }
@@ -80,6 +79,12 @@ struct Outbox: Hashable, Sendable {
         pending.replay()
         keys[key] = rows.isEmpty ? nil : pending
         set(&displaced, key, rows.counts.displaced > 0)
+        if displaced.isEmpty {
+            firstDisplaced = nil
+        } else if rows.counts.displaced > 0, let first = rows.first(where: \.isDisplaced)?.number {
+            // They leave all together, when the device has its other name.
+            firstDisplaced = min(first, firstDisplaced ?? first)
+        }
         set(&awaitingBase, key, rows.counts.applied + rows.counts.settled > 0)
         set(&merging, key, rows.counts.merging > 0)
     }

@@ -21,7 +21,8 @@ extension PlanBuilder {
                 decide(row, .applied(position))
                 takeOwnEffect(of: row, at: position, results.cursor.rights)
             // The forgotten outcome is another write's, as after a rollback: this one had no effect.
-            case .settled where row.wasNumberUsed(under: state.client): displace(row, origin: row.origin)
+            case .settled where row.wasNumberUsed(under: state.client) || row.nonce != nil && row.number > lastSentBefore:
+                displace(row, origin: row.origin ?? Write.Origin(client: state.client, number: row.number))
             // This device has sent it as a void write only, and a copy that applied it had applied the earlier one too.
             case .settled where outbox.followsDisplaced(row): displace(row, origin: nil)
             case .applied(nil), .settled: decide(row, .settled(results.cursor))
@@ -237,7 +238,6 @@ extension PlanBuilder {
     /// forgotten with which nonces: docs/decisions/0040-copied-devices.md. A number above `last` is free in this epoch, though
     /// it may have been used in an earlier one.
     private mutating func noteUsedNumbers(through last: Int64) {
-        var hasUsedNumbers = false
         for entry in outbox.queue {
             guard var pending = pending(entry.key), let index = pending.rows.index(number: entry.number, writeID: entry.writeID) else {
                 continue
@@ -249,18 +249,12 @@ extension PlanBuilder {
                 row.origin = nil
             } else {
                 guard entry.number > lastSentNumber, row.nonce != nil, row.origin == nil || isNoted else { continue }
-                hasUsedNumbers = true
                 row.origin = Write.Origin(client: state.client, number: row.number)
             }
             guard row != pending.rows[index] else { continue }
             pending.rows[index] = row
             stage(pending)
         }
-        guard hasUsedNumbers else { return }
-        // Writes with higher numbers, and those made from now on, wait for the next name: sent before, they would be overwritten by
-        // these, or be taken for the other device's. None of them has been sent.
-        let bound = min(last, state.nextNumber - 1)
-        if after.renamesAfter.map({ $0 > bound }) ?? true { change(.renamesAfter(bound)) }
     }
 
     /// Turns the closure's result for a conflict into a new write over the record that the closure got.

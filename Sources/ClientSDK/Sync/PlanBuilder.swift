@@ -10,6 +10,8 @@ struct PlanBuilder {
     let now: EventContext
     /// Writes up to this number may have been sent.
     let lastSentNumber: Int64
+    /// Writes up to this number may have been sent before the batch whose outcomes are stored.
+    let lastSentBefore: Int64
     /// Writes that the server refuses to parse, each with the problem.
     let refusedWrites: [Int64: Problem]
     /// The list after the plan.
@@ -22,6 +24,7 @@ struct PlanBuilder {
         outbox = local.outbox
         now = turn.now
         lastSentNumber = sender.lastSentNumber
+        lastSentBefore = sender.lastSentBefore
         refusedWrites = sender.refusedWrites
         rejections = local.rejections
         plan = TransactionPlan(onCommit)

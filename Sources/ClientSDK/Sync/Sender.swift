@@ -19,8 +19,8 @@ struct Sender: Hashable, Sendable {
     private var serverLastNumber: Int64?
     /// Writes up to this number may have been sent, by this process or an earlier one.
     private(set) var lastSentNumber: Int64 = 0
-    /// The value of ``lastSentNumber`` before the batch in flight.
-    private var lastSentBefore: Int64 = 0
+    /// The value of ``lastSentNumber`` before the batch that is in flight or being decided.
+    private(set) var lastSentBefore: Int64 = 0
     /// Whether the name belongs to another principal. Only writes that may have been sent are sent then: the server
     /// decides none of them, and states the outcomes that it knows.
     private var isNameTaken = false
@@ -74,7 +74,7 @@ struct Sender: Hashable, Sendable {
             return
         }
         let limit = isNameTaken ? min(lastSentNumber, state.renamesAfter ?? .max) : state.renamesAfter
-        let writes = nextBatch(outbox, turn.settings, renamesAfter: limit)
+        let writes = nextBatch(outbox, turn.settings, of: state.client, renamesAfter: limit)
         guard let first = writes.first, let last = writes.last else { return }
         lastSentBefore = lastSentNumber
         lastSentNumber = max(lastSentNumber, last.number)
@@ -85,23 +85,28 @@ struct Sender: Hashable, Sendable {
     }
 
     /// Returns the next writes without an outcome, up to a gap in the numbers or a write that must wait.
-    private func nextBatch(_ outbox: Outbox, _ settings: SyncSettings, renamesAfter: Int64?) -> [Write] {
+    private func nextBatch(_ outbox: Outbox, _ settings: SyncSettings, of client: ClientIdentifier, renamesAfter: Int64?) -> [Write] {
         var writes: [Write] = []
         var bytes = 0
+        var wasUsed = false
         for entry in outbox.queue.prefix(min(settings.batchCount, limit)) {
             guard let row = outbox.row(at: entry) else { break }
             if let last = writes.last, last.number + 1 != row.number { break }
             // Writes numbered after the name was found on another device are sent under the next name.
             if let last = renamesAfter, row.number > last { break }
+            // Those whose numbers are free come after those that may have to be sent again.
+            let isUsed = row.wasNumberUsed(under: client)
+            if wasUsed, !isUsed { break }
+            wasUsed = isUsed
             var write = Write(number: row.number, key: row.key, operation: row.operation, nonce: row.nonce, origin: row.origin)
+            let followsDisplaced = outbox.followsDisplaced(row)
             switch row.precondition {
             case .none: break
             case .revision(let revision): write.ifRevision = revision
-            case .after where outbox.followsDisplaced(row): write.makeNoOp()
             // The number permanently stands for the write as sent: wait until the precondition is known.
-            case .after: return writes
+            case .after: guard followsDisplaced else { return writes }
             }
-            if refusedWrites[row.number] != nil { write.makeNoOp() }
+            if followsDisplaced || refusedWrites[row.number] != nil { write.makeNoOp() }
             bytes += row.operation.size
             if bytes > settings.batchBytes, !writes.isEmpty { break }
             writes.append(write)
@@ -116,7 +121,7 @@ struct Sender: Hashable, Sendable {
         guard let last = state.renamesAfter, retry.isDue(turn), request == nil, !isDeciding, !isReconciling, !mustCheck,
             !mustReconcile(state), !outbox.awaitsBase
         else { return false }
-        return nextBatch(outbox, turn.settings, renamesAfter: last).isEmpty
+        return nextBatch(outbox, turn.settings, of: state.client, renamesAfter: last).isEmpty
     }
 
     /// The number from which on changes of name are not counted: the wait is the longest by then.
@@ -201,6 +206,7 @@ struct Sender: Hashable, Sendable {
             retry.refuseToken()
             return sent.hadFreshToken ? fail(.unauthorized, retryAfter, &turn) : []
         case 409 where problem.code == .writeGap && numbers != nil:
+            lastSentNumber = lastSentBefore
             hasNumberGap = true
             // The first gap is handled at once; a server that repeats it is asked ever more slowly.
             if retry.failures > 0 { return fail(.refused(problem), retryAfter, &turn) }

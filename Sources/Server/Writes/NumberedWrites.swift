@@ -92,6 +92,13 @@ struct NumberedWrites {
         }
         applier.expect(writes.count)
         let kept = try kept(writes, decisions, leftOut, &applier)
+        if !isAtomic, writes.indices.contains(where: { decisions[$0] == .replay && taken(writes[$0], kept[writes[$0].number]) != nil }) {
+            // The client sends the refused writes again under another name, and those behind them have to come later.
+            let decided = decisions.prefix { $0 != .apply }.count
+            if decided < writes.count { ledger.leave(from: writes[decided].number) }
+            return .success(
+                Outcomes(decided: try answers(writes[..<decided], decisions, [], kept, namespace), lastWrite: ledger.last))
+        }
         let (fresh, end) =
             try isAtomic ? (decideAtomically(items, decisions, kept, &applier), writes.count) : decide(items, decisions, &applier)
         if end < writes.count { ledger.leave(from: writes[end].number) }

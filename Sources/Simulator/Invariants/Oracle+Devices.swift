@@ -56,12 +56,14 @@ extension Oracle {
             }
             var record = WriteRecord(device: number, writeID: row.writeID, key: row.key, operation: row.operation)
             if case .merge = row.policy { record.mergesLeft = device.settings.mergeAttempts - row.attempts }
+            record.isMerge = row.attempts > 0
             let write = add(record)
             records[number].writeIDs.append(write)
             records[number].alive.append(row.writeID)
             asked(device, [row.key])
         }
         guard let write = write(row.writeID, of: device) else { return }
+        if row.isMerging || !row.isPending { records[number].decided.insert(row.writeID) }
         switch row.state {
         case .pending, .held: break
         case .applied(let position):
@@ -86,6 +88,7 @@ extension Oracle {
     /// The row has left the disk: has the write come to its end?
     private func noteEnd(_ writeID: LocalWriteID, _ device: SimulatedDevice) {
         records[device.number].alive.removeAll { $0 == writeID }
+        records[device.number].decided.insert(writeID)
         guard let write = write(writeID, of: device) else { return }
         let record = writes[write]
         guard record.isDecided else {

@@ -36,8 +36,12 @@ final class Oracle {
         var operation: WriteOperation
         /// How often its user's closure may merge it yet; 0 for one without a closure.
         var mergesLeft: Int64 = 0
+        /// Its user's closure made it of an earlier one. It comes before writes that wait for it, with lower ids.
+        var isMerge = false
         /// Its user's closure kept the other value.
         var hasYielded = false
+        /// It waited when a disk was copied, so each copy may send it.
+        var isShared = false
         var timesSent = 0
         /// Where and at which revision it took effect.
         var applied: [(history: Int, revision: Int64)] = []
@@ -57,6 +61,8 @@ final class Oracle {
         var writeIDs: [Int] = []
         /// Those that are on its disk.
         var alive: [LocalWriteID] = []
+        /// Those of which it has the server's verdict.
+        var decided: Set<LocalWriteID> = []
         /// The highest revision shown of each key.
         var highest: [Point?]
         /// Its rejected writes that its user has not retried or discarded, as they must be on its disk, oldest first.
@@ -155,8 +161,30 @@ final class Oracle {
         if let earlier = appliedRevision(of: write, in: current), !isUnderTwoNames(write) {
             throw InvariantFailure(.exactlyOnce, "\(writes[write].name) took effect twice: at \(earlier) and at \(revision)")
         }
+        if let later = firstLater(than: write), let its = appliedRevision(of: later, in: current) {
+            throw InvariantFailure(
+                .linearizable, "\(writes[write].name) took effect at \(revision), after \(writes[later].name) at \(its)")
+        }
         decisions += 1
         writes[write].applied.append((current, revision))
+    }
+
+    /// The first write of the same record that has taken effect already, though a device that waits with this one made it later.
+    ///
+    /// A device that has the verdict on this one does not count: after a restore, a copy may have it decided again. Nor does a later
+    /// write that another copy may have sent (docs/decisions/0040-copied-devices.md).
+    private func firstLater(than write: Int) -> Int? {
+        for record in records {
+            guard let place = record.writeIDs.lastIndex(of: write), !record.decided.contains(LocalWriteID(Int64(place + 1))) else {
+                continue
+            }
+            let later = record.writeIDs[(place + 1)...].first {
+                writes[$0].key == writes[write].key && !writes[$0].isMerge && !writes[$0].isShared
+                    && appliedRevision(of: $0, in: current) != nil
+            }
+            if let later { return later }
+        }
+        return nil
     }
 
     private func check(_ write: Int, made content: Content?, from before: Content?) throws(InvariantFailure) {
@@ -274,12 +302,8 @@ final class Oracle {
         for row in device.store.rows.values where numbers.contains(row.number) && row.state == .pending {
             guard let write = write(row.writeID, of: device) else { continue }
             if let sent = batch.writes.first(where: { $0.number == row.number }), sent.operation != row.operation {
-                // A write over another one that moves to another name moves with it.
-                if case .after(let earlier) = row.precondition,
-                    device.store.rows.values.contains(where: { $0.writeID == earlier && $0.isDisplaced })
-                {
-                    continue
-                }
+                // A write behind another one that moves to another name moves with it.
+                if device.store.rows.values.contains(where: { $0.isDisplaced && $0.number < row.number }) { continue }
                 // The server here takes every batch apart, so nothing entitles a device to give a write up.
                 let text =
                     "the device gives \(writes[write].name) up: it sends another operation under that number, and the server had not refused it"
@@ -296,6 +320,14 @@ final class Oracle {
     func write(_ writeID: LocalWriteID, of device: SimulatedDevice) -> Int? {
         let place = Int(writeID.number) - 1
         return records[device.number].writeIDs.indices.contains(place) ? records[device.number].writeIDs[place] : nil
+    }
+
+    /// Notes that the device's disk was copied.
+    func copied(_ device: SimulatedDevice) {
+        copiedNames.insert(device.store.state.client)
+        for writeID in device.store.rows.keys {
+            if let write = write(writeID, of: device) { writes[write].isShared = true }
+        }
     }
 
     func add(_ record: WriteRecord) -> Int {

@@ -18,7 +18,7 @@ extension SimulatedSystem {
         guard device.phase != .absent, !device.isCleared, device.durable == nil, store.state.renamesAfter == nil else { return }
         let isFirst = !oracle.copiedNames.contains(client)
         guard store.rows.isEmpty || isFirst && store.rows.values.allSatisfy({ $0.state == .pending && !$0.isDisplaced }) else { return }
-        oracle.copiedNames.insert(client)
+        oracle.copied(device)
         diskCopy = DiskCopy(
             store: store, record: oracle.records[device.number], scope: device.settings.scope, hasEvicted: device.hasEvicted)
     }

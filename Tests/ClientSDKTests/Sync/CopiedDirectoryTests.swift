@@ -209,15 +209,59 @@ import Testing
         // When a device that was rolled back puts one more time than numbers are used
         var device = ModelDevice.onCopy(of: snapshot, random: 200)
         let key = Scene.key("notes/1")
-        for number in 1...7 {
-            device.handle(
-                .set(SetRequest(callerID: CallerID(Int64(number)), key: key, operation: .put(Scene.json("\(number)")), base: nil)))
-            device.settleDisk()
-        }
+        for number in 1...7 { put(&device, Int64(number)) }
         device.run(with: &server)
         // Then
         #expect(server.records[key]?.content == Scene.json("7") && device.view(key).value.content == Scene.json("7"))
         #expect(isSettled(device) && device.verdicts.count == 7 && name(device) != "kiosk")
+    }
+
+    private func put(_ device: inout ModelDevice, _ number: Int64, _ key: RecordKey = Scene.key("notes/1")) {
+        device.handle(.set(SetRequest(callerID: CallerID(number), key: key, operation: .put(Scene.json("\(number)")), base: nil)))
+        device.settleDisk()
+    }
+
+    @Test(
+        "of two copies that run, the one whose numbers are used keeps the order of its puts, over one record and several",
+        arguments: [1, 100], [3, .max] as [Int64])
+    func orderOfPutsOnARunningCopy(_ batchCount: Int, _ kept: Int64) {
+        // Given two copies in contact, of which one has used numbers, as many as the server keeps or more
+        var server = ModelServer()
+        server.kept = kept
+        let disk = image(&server)
+        var first = ModelDevice.onCopy(of: disk, random: 100)
+        var second = ModelDevice.onCopy(of: disk, random: 200) { $0.batchCount = batchCount }
+        first.run(with: &server)
+        second.run(with: &server)
+        for number in 1...5 { increment(&first, number) }
+        first.run(with: &server)
+        // When the other one puts one record again and again, and another between, beyond those numbers
+        for number in 1...7 { put(&second, Int64(number), Scene.key(number == 6 ? "notes/2" : "notes/1")) }
+        second.run(with: &server)
+        // Then
+        #expect(server.records[Scene.key("notes/1")]?.content == Scene.json("7"))
+        #expect(isSettled(second) && second.verdicts.count == 7 && name(second) != "kiosk" && server.repeated.isEmpty)
+        #expect(server.records[Scene.key("notes/2")].map { $0.revision < server.head } == true)
+    }
+
+    @Test("a write that a copy of the running device has sent takes effect once, though its number comes after used ones")
+    func neverSentOnARunningDevice() throws {
+        // Given a device that has been in contact, with writes that it has not sent, and a copy that sends them and goes on
+        var server = ModelServer()
+        let disk = image(&server)
+        var device = ModelDevice.onCopy(of: disk, random: 100)
+        for number in 1...3 { increment(&device, number) }
+        try answer(&device, by: &server, where: Self.isStatus)
+        var copy = ModelDevice.onCopy(of: device.store, random: 200)
+        copy.run(with: &server)
+        increment(&copy, 4)
+        copy.run(with: &server)
+        increment(&device, 5)
+        // When
+        device.run(with: &server)
+        // Then
+        #expect(count(server) == #"{"n":7}"# && server.repeated.isEmpty)
+        #expect(isSettled(device) && device.verdicts.count == 4 && isSettled(copy))
     }
 
     @Test("an edit that is made after the server's last number is known waits for the next name", arguments: [false, true])

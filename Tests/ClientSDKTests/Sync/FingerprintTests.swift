@@ -17,7 +17,7 @@ import Testing
         ),
         "LocalState": (["state", "writes", "unstored", "rejected", "holdsRecords"], ["transactions"]),
         "RejectionList": (["entries", "bytes"], []),
-        "Outbox": (["keys", "queue", "awaitingBase", "merging", "displaced"], []),
+        "Outbox": (["keys", "queue", "awaitingBase", "merging", "displaced", "firstDisplaced"], []),
         "UnstoredWrites": (["queue", "writeBases"], []),
         "Transactions": (["inputs"], ["current", "last"]),
         "UnderWay": (["plan"], ["id"]),

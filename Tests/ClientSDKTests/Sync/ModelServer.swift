@@ -217,8 +217,10 @@ struct ModelServer {
             ledger.last = first.number - 1
         }
         var results: [WriteOutcome] = []
+        let isShared = !ignoresNonces && batch.writes.contains { $0.number <= ledger.last && ledger.isTaken($0) }
         for write in batch.writes {
             let verdict: WriteOutcome.Verdict
+            if isShared, write.number > ledger.last { break }
             if !ignoresNonces, write.number <= ledger.last, ledger.isTaken(write) {
                 verdict = .rejected(Problem(.numberTaken, "another write"))
             } else if write.number <= ledger.last {
@@ -236,9 +238,9 @@ struct ModelServer {
             results.append(WriteOutcome(number: write.number, verdict: verdict))
         }
         // A rejection shows the record as the batch leaves it.
-        for (place, write) in batch.writes.enumerated() {
+        for place in results.indices {
             guard case .rejected(var problem) = results[place].verdict, problem.code == .preconditionFailed else { continue }
-            problem.current = record(write.key)
+            problem.current = record(batch.writes[place].key)
             results[place].verdict = .rejected(problem)
         }
         return .results(WriteResults(results: results, cursor: cursor))

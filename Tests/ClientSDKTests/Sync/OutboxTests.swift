@@ -303,6 +303,8 @@ import Testing
         // Given
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
         scene.put("c/1", "2")
+        scene.replyToWrites(.failure(.interrupted("lost")))
+        scene.device.fireTimer()
         // When
         scene.results([WriteOutcome(number: 1, verdict: .settled)], at: 15)
         // Then
