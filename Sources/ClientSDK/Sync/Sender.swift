@@ -107,7 +107,7 @@ struct Sender: Hashable, Sendable {
             case .after: guard followsDisplaced else { return writes }
             }
             if followsDisplaced || refusedWrites[row.number] != nil { write.makeNoOp() }
-            bytes += row.operation.size
+            bytes += write.operation.size
             if bytes > settings.batchBytes, !writes.isEmpty { break }
             writes.append(write)
         }
@@ -201,12 +201,13 @@ struct Sender: Hashable, Sendable {
         _ problem: Problem, _ retryAfter: Int64?, _ sent: RequestTable.Request, _ numbers: ClosedRange<Int64>?, _ outbox: Outbox,
         _ turn: inout Turn
     ) -> [Effect] {
+        // A refused batch has had no effect.
+        if numbers != nil, (400..<500).contains(problem.status) { lastSentNumber = lastSentBefore }
         switch problem.status {
         case 401:
             retry.refuseToken()
             return sent.hadFreshToken ? fail(.unauthorized, retryAfter, &turn) : []
         case 409 where problem.code == .writeGap && numbers != nil:
-            lastSentNumber = lastSentBefore
             hasNumberGap = true
             // The first gap is handled at once; a server that repeats it is asked ever more slowly.
             if retry.failures > 0 { return fail(.refused(problem), retryAfter, &turn) }
@@ -214,9 +215,7 @@ struct Sender: Hashable, Sendable {
             return []
         case 403 where problem.code == .clientTaken: return nameTaken(problem, retryAfter, numbers, outbox, &turn)
         case 403 where problem.code == .forbidden:
-            // Nothing of the namespace may be written. The refused batch has had no effect, and another attempt with the same token would
-            // get the same answer.
-            if numbers != nil { lastSentNumber = lastSentBefore }
+            // Nothing of the namespace may be written. Another attempt with the same token would get the same answer.
             return fail(.refused(problem), max(retryAfter ?? 0, turn.settings.longestDelay), &turn)
         case 410 where problem.code == .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
         // A broken frame or another media type is excluded: not a write of this device causes those, but a proxy that
@@ -243,8 +242,6 @@ struct Sender: Hashable, Sendable {
         _ problem: Problem, _ retryAfter: Int64?, _ numbers: ClosedRange<Int64>?, _ outbox: Outbox, _ turn: inout Turn
     ) -> [Effect] {
         retry.acceptToken()
-        // The refused batch has had no effect.
-        if numbers != nil { lastSentNumber = lastSentBefore }
         if let first = outbox.queue.first, first.number <= lastSentNumber {
             let hasAsked = isNameTaken
             (isNameTaken, mustCheck) = (!hasAsked, hasAsked)

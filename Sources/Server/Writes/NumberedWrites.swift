@@ -92,8 +92,8 @@ struct NumberedWrites {
         }
         applier.expect(writes.count)
         let kept = try kept(writes, decisions, leftOut, &applier)
-        if !isAtomic, writes.indices.contains(where: { decisions[$0] == .replay && taken(writes[$0], kept[writes[$0].number]) != nil }) {
-            // The client sends the refused writes again under another name, and those behind them have to come later.
+        if !isAtomic, writes.indices.contains(where: { decisions[$0] != .apply && mayBeSentAgain(writes[$0], kept[writes[$0].number]) }) {
+            // Those behind it have to come later.
             let decided = decisions.prefix { $0 != .apply }.count
             if decided < writes.count { ledger.leave(from: writes[decided].number) }
             return .success(
@@ -285,6 +285,12 @@ extension NumberedWrites {
         let showsRecord = problem.showsRecord
         problem.current = nil
         return StoredOutcome(number: decided.outcome.number, verdict: .rejected(problem), showsRecord: showsRecord, nonce: nonce)
+    }
+
+    /// Whether the client may send a write, whose number was used, again under another name: another write has used the number, or may
+    /// have, since it is not known any more which one it was.
+    private func mayBeSentAgain(_ write: Write, _ kept: StoredOutcome?) -> Bool {
+        write.nonce != nil && (kept == nil || taken(write, kept) != nil)
     }
 
     /// The problem of a write that must not get the kept outcome of its number, since two devices share the client's

@@ -217,7 +217,11 @@ struct ModelServer {
             ledger.last = first.number - 1
         }
         var results: [WriteOutcome] = []
-        let isShared = !ignoresNonces && batch.writes.contains { $0.number <= ledger.last && ledger.isTaken($0) }
+        let isShared =
+            !ignoresNonces
+            && batch.writes.contains {
+                $0.number <= ledger.last && ($0.nonce != nil && ledger.outcomes[$0.number] == nil || ledger.isTaken($0))
+            }
         for write in batch.writes {
             let verdict: WriteOutcome.Verdict
             if isShared, write.number > ledger.last { break }

@@ -39,6 +39,21 @@ import Testing
         #expect(alone[0].verdict == .applied(Revision(3)) && third[0] == first[1] && isTaken(third[1]))
     }
 
+    @Test("behind a write whose outcome is forgotten nothing is decided, since it may be sent again", arguments: StoreKind.allCases)
+    func forgottenOutcome(_ kind: StoreKind) throws {
+        // Given a device whose outcomes are forgotten, since it has been idle
+        let fixture = try StoreFixture(kind)
+        _ = try send([write(1, 11), write(2, 12)], to: fixture)
+        let later = Timestamp(milliseconds: 4_000_000_000_000)
+        _ = try fixture.commit { .compact(before: Timestamp(milliseconds: 0), outcomesBefore: later, then: $0) }.result.get()
+        // When another one sends writes under its numbers, and one behind them, with nonces and without
+        let shared = try send([write(1, 91), write(2, 92), write(3, 93)], to: fixture)
+        let single = try send([write(1, nil), write(2, nil), write(3, nil)], to: fixture)
+        // Then
+        #expect(shared.map(\.verdict) == [.settled, .settled])
+        #expect(single.map(\.verdict) == [.settled, .settled, .applied(Revision(3))])
+    }
+
     @Test("a rejection and a delete of nothing are kept with their nonces", arguments: StoreKind.allCases)
     func otherOutcomes(_ kind: StoreKind) throws {
         // Given
