@@ -243,15 +243,13 @@ extension PlanBuilder {
                 continue
             }
             var row = pending.rows[index]
-            let isNoted = row.wasNumberUsed(under: state.client)
-            if entry.number > last {
-                guard isNoted else { continue }
+            if entry.number <= last, entry.number > lastSentNumber, row.nonce != nil, row.origin == nil {
+                row.origin = Write.Origin(client: state.client, number: row.number)
+            } else if entry.number > last, row.wasNumberUsed(under: state.client) {
                 row.origin = nil
             } else {
-                guard entry.number > lastSentNumber, row.nonce != nil, row.origin == nil || isNoted else { continue }
-                row.origin = Write.Origin(client: state.client, number: row.number)
+                continue
             }
-            guard row != pending.rows[index] else { continue }
             pending.rows[index] = row
             stage(pending)
         }

@@ -94,7 +94,8 @@ struct Sender: Hashable, Sendable {
             if let last = writes.last, last.number + 1 != row.number { break }
             // Writes numbered after the name was found on another device are sent under the next name.
             if let last = renamesAfter, row.number > last { break }
-            // Those whose numbers are free come after those that may have to be sent again.
+            // A batch ends with the used numbers: a server of an earlier version decides free ones at once, before the writes of the used ones
+            // are sent again.
             let isUsed = row.wasNumberUsed(under: client)
             if wasUsed, !isUsed { break }
             wasUsed = isUsed
@@ -213,7 +214,7 @@ struct Sender: Hashable, Sendable {
             if retry.failures > 0 { return fail(.refused(problem), retryAfter, &turn) }
             retry.count(&turn)
             return []
-        case 403 where problem.code == .clientTaken: return nameTaken(problem, retryAfter, numbers, outbox, &turn)
+        case 403 where problem.code == .clientTaken: return nameTaken(problem, retryAfter, outbox, &turn)
         case 403 where problem.code == .forbidden:
             // Nothing of the namespace may be written. Another attempt with the same token would get the same answer.
             return fail(.refused(problem), max(retryAfter ?? 0, turn.settings.longestDelay), &turn)
@@ -239,7 +240,7 @@ struct Sender: Hashable, Sendable {
     /// another name. Otherwise asks for the outcomes of the writes that were sent. Those that the server does not state
     /// wait for the principal to whom the name belongs: docs/decisions/0053-client-names.md.
     private mutating func nameTaken(
-        _ problem: Problem, _ retryAfter: Int64?, _ numbers: ClosedRange<Int64>?, _ outbox: Outbox, _ turn: inout Turn
+        _ problem: Problem, _ retryAfter: Int64?, _ outbox: Outbox, _ turn: inout Turn
     ) -> [Effect] {
         retry.acceptToken()
         if let first = outbox.queue.first, first.number <= lastSentNumber {

@@ -93,7 +93,7 @@ struct NumberedWrites {
         applier.expect(writes.count)
         let kept = try kept(writes, decisions, leftOut, &applier)
         if !isAtomic, writes.indices.contains(where: { decisions[$0] != .apply && mayBeSentAgain(writes[$0], kept[writes[$0].number]) }) {
-            // Those behind it have to come later.
+            // The writes behind one that is sent again have to take effect after it.
             let decided = decisions.prefix { $0 != .apply }.count
             if decided < writes.count { ledger.leave(from: writes[decided].number) }
             return .success(
