@@ -38,7 +38,7 @@ extension DiskTier {
         let keepsOutbox = keepsOutbox ? try rejections().count + outbox().count(where: \.isPending) > 0 : false
         _ = try apply(
             keepsOutbox
-                ? DiskTransaction(id: TransactionID(0), removesRecords: true, state: state.withoutPosition(settings))
+                ? DiskTransaction(id: TransactionID(0), removesRecords: true, state: state.withoutRecords(settings))
                 : DiskTransaction(id: TransactionID(0), clear: newClient))
     }
 
@@ -59,6 +59,8 @@ extension DiskTier {
             case .invalidate(let scope, let position): hadEffect = try invalidate(scope, at: position)
             case .evict(let scope, let position): hadEffect = try evict(scope, position)
             case .finishPass(let pass, let position): hadEffect = try finishPass(pass, at: position)
+            case .remove(let key): hadEffect = try remove(key)
+            case .narrow(let filter, _): hadEffect = try narrow(to: filter)
             case .inherit(let inheritance): hadEffect = try inherit(inheritance)
             }
             if !hadEffect { skipped.append(index) }
@@ -349,7 +351,7 @@ extension EntryOperation {
         switch self {
         case .evict(_, let position): position.revision == .maximum
         case .finishPass: true
-        case .put, .confirm, .withoutValue, .invalidate, .inherit: false
+        case .put, .confirm, .withoutValue, .invalidate, .remove, .narrow, .inherit: false
         }
     }
 }
@@ -369,7 +371,7 @@ extension StateChange {
     fileprivate var isOwn: Bool {
         switch self {
         case .nextNumber, .nextWriteID, .mustReconcile, .store, .renamesAfter, .client, .principal: true
-        case .epoch, .cursor, .completeAt, .pass, .revalidation, .scope, .droppedRejections: false
+        case .epoch, .cursor, .completeAt, .pass, .revalidation, .scope, .whole, .floor, .droppedRejections: false
         }
     }
 }

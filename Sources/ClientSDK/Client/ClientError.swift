@@ -21,6 +21,13 @@ public enum ClientError: Error, Hashable, Sendable {
     case cannotApply(String)
     /// The write depends on the present record, which is not known. Read the key first, or let the last writer win.
     case baseUnknown(key: String)
+    /// The client does not follow the record or the collection, so it would learn of no change, and cannot observe it. Add it to
+    /// ``SyncClient/Configuration/collections`` or ``SyncClient/Configuration/prefix``, read it each time, or observe with
+    /// ``ReadPolicy/cacheOnly``, which shows this device's waiting writes alone.
+    case notFollowed(String)
+    /// The client has never held all records of the collection, and the server cannot be reached, so it does not know which there are.
+    /// Wait for ``SyncClient/waitUntilLive()`` once, or list the records that have arrived with ``ReadPolicy/cacheOnly``.
+    case incompleteCopy(collection: String)
     /// There is no rejected write of this number: it was retried or discarded already, dropped for newer ones, or
     /// cleared. Nothing was written; read ``SyncClient/rejections`` again.
     case unknownRejection(Int64)
@@ -94,6 +101,16 @@ extension ClientError: CustomStringConvertible {
         case .cannotApply(let text): "nothing was written: \(text)"
         case .baseUnknown(let key):
             "\(key) was never read on this device, so a change cannot be detected: read it first, or let the last writer win"
+        case .notFollowed(let name):
+            """
+            \(name) is outside of what this client follows, so no change of it would be seen: add it to the configuration's collections or \
+            prefix, read it each time it is needed, or observe it with .cacheOnly, which shows this device's waiting writes
+            """
+        case .incompleteCopy(let collection):
+            """
+            this device has never held all records of \(collection), and the server cannot be reached: connect it once and wait for \
+            waitUntilLive(), or list the records that have arrived with .cacheOnly
+            """
         case .unknownRejection(let number):
             "the rejection of write \(number) is not kept: it was retried, discarded or dropped already, so read client.rejections again"
         case .directoryInUse(let path, let holder):

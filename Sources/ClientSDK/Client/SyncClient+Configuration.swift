@@ -85,6 +85,11 @@ extension SyncClient {
         public var following: Following = .everything
         /// The collections whose changes are followed; empty means all.
         ///
+        /// The client keeps and observes no records of others, since it would learn of no change of them. Each read of such a record and
+        /// each list asks the server, and fails while it cannot be reached; writes are kept, shown until their outcome, and sent as
+        /// all others. A client that follows fewer collections than the last one in its directory drops the rest; one that follows more
+        /// reads the new ones from nothing. The same holds for ``prefix``.
+        ///
         /// A server accepts up to 64 in one request. A client with more requests the changes of all collections, and
         /// skips those of other collections: it stores the same data, but receives more responses.
         public var collections: [String] = []

@@ -65,6 +65,30 @@ extension SyncClient {
             self.writeError = writeError
         }
 
+        /// The progress of the first complete copy, since the last start of the client; `nil` once there is one, and for a client
+        /// that holds a part: with ``Configuration/Following/cachedRecords``, or with a ``Configuration/diskLimit``.
+        public var firstCopy: FirstCopy?
+
+        /// How far a first copy has come.
+        public struct FirstCopy: Hashable, Sendable {
+            /// The records that have arrived.
+            public var records: Int
+            /// The bytes of their values.
+            public var bytes: Int
+            /// The share of the changes that was read, from 0 to 1.
+            public var share: Double
+
+            /// Creates a progress.
+            public init(records: Int, bytes: Int, share: Double) {
+                self.records = records
+                self.bytes = bytes
+                self.share = share
+            }
+
+            /// About how many records there will be, if those to come are spread as those that came; `nil` before the first.
+            public var expectedRecords: Int? { share > 0 && records > 0 ? Int((Double(records) / share).rounded()) : nil }
+        }
+
         /// Whether ``connection`` is ``Connection/live``.
         public var isLive: Bool { connection == .live }
     }
@@ -76,6 +100,10 @@ extension SyncClient.Status: CustomStringConvertible {
     public var description: String {
         var text = "\(connection)"
         if let cursor { text += " at \(cursor)" }
+        if let firstCopy {
+            let total = firstCopy.expectedRecords.map { " of about \($0)" } ?? ""
+            text += ", the first copy has \(firstCopy.records)\(total) records, \(firstCopy.bytes) bytes"
+        }
         if !isVerified { text += ", not all that is cached is verified" }
         if waitingWrites > 0 { text += ", \(waitingWrites == 1 ? "1 write waits" : "\(waitingWrites) writes wait")" }
         for (collection, count) in missingMergeClosures.sorted(by: { $0.key < $1.key }) {

@@ -37,23 +37,26 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         let key = try key(id)
         switch policy {
         case .cacheOnly: return try await cached(key)
-        case .cacheElseNetwork:
+        case .cacheElseNetwork where client.engine.settings.sync.covers(key):
             let snapshot = try await cached(key)
             return snapshot.isKnown && !snapshot.lacksValue ? snapshot : try await fetched(key, mustBeNew: false)
         case .networkOnly: return try await fetched(key, mustBeNew: true)
-        case .networkElseCache:
+        // Of a record that the client does not follow, it knows its waiting writes alone.
+        case .cacheElseNetwork, .networkElseCache:
             do {
                 return try await fetched(key, mustBeNew: true)
-            } catch ClientError.unreachable, ClientError.untrusted, ClientError.intercepted, ClientError.otherStore {
-                return try await cached(key)
+            } catch let outage as ClientError where outage.isOutage {
+                let hit = try await cachedHit(key)
+                guard hit.value.view.value != .unknown else { throw outage }
+                return Snapshot(hit, codec)
             }
         }
     }
 
     /// Returns the ids of the collection's records, in the order of their bytes.
     ///
-    /// A client that follows everything in the collection lists its copy; before it has caught up for the first time
-    /// (``SyncClient/waitUntilLive()``), these are the records received so far. Other clients ask the server: those with
+    /// A client that follows everything in the collection lists its copy. Before it has caught up for the first time
+    /// (``SyncClient/waitUntilLive()``) it asks the server, and so do other clients: those with
     /// ``SyncClient/Configuration/Following/cachedRecords``, with a ``SyncClient/Configuration/diskLimit``, or whose
     /// ``SyncClient/Configuration/prefix`` or ``SyncClient/Configuration/collections`` exclude records of the
     /// collection. Such a list contains the records that the server lists or this device holds, including records
@@ -66,7 +69,8 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     /// - Parameter policy: ``ReadPolicy/cacheOnly`` lists the stored records; ``ReadPolicy/cacheElseNetwork`` (the
     ///   default) the copy, or else the server's records; ``ReadPolicy/networkOnly`` always asks the server;
     ///   ``ReadPolicy/networkElseCache`` lists the stored records if the server cannot be reached.
-    /// - Throws: ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` if the server is needed and
+    /// - Throws: ``ClientError/incompleteCopy(collection:)`` if the copy has never been complete and the server cannot be reached;
+    ///   ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` if the server is needed and
     ///   cannot be reached, each page within ``SyncClient/Configuration/readTimeout`` and at once while the client is
     ///   offline; ``ClientError/outdated``, ``ClientError/unexpectedResponse(_:)``, ``ClientError/refused(_:)``,
     ///   ``ClientError/unauthorized``, ``ClientError/cleared``, ``ClientError/stopped``, `CancellationError`, or a failure
@@ -102,16 +106,21 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     private func listed<List>(
         _ policy: ReadPolicy, cached: () async throws -> List, network: () async throws -> List
     ) async throws -> List {
+        let engine = client.engine
         switch policy {
         case .cacheOnly: return try await cached()
-        case .cacheElseNetwork: return client.engine.holdsAll(of: name) ? try await cached() : try await network()
         case .networkOnly: return try await network()
-        case .networkElseCache:
-            do {
-                return try await network()
-            } catch ClientError.unreachable, ClientError.untrusted, ClientError.intercepted, ClientError.otherStore {
-                return try await cached()
-            }
+        case .cacheElseNetwork where engine.holdsAll(of: name):
+            do { try await engine.checkCopy(of: name) } catch ClientError.incompleteCopy { break }
+            return try await cached()
+        case .cacheElseNetwork, .networkElseCache: break
+        }
+        do {
+            return try await network()
+        } catch let outage as ClientError where outage.isOutage {
+            if engine.settings.sync.holdsAll { try await engine.checkCopy(of: name) }
+            guard policy == .networkElseCache, engine.settings.sync.filter.includes(name) else { throw outage }
+            return try await cached()
         }
     }
 
@@ -120,6 +129,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     public func prefetch(_ ids: some Sequence<String> & Sendable) async throws {
         var seen: Set<RecordKey> = []
         let keys = try ids.map(key).filter { seen.insert($0).inserted }
+        if let key = keys.first(where: { !client.engine.settings.sync.covers($0) }) { throw ClientError.notFollowed(key.description) }
         _ = try await client.engine.read(try await client.engine.unknown(keys), mustBeNew: false)
     }
 
@@ -132,9 +142,11 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
             events: notes.map { Explanation.Event(time: $0.at, text: $0.message) })
     }
 
-    private func cached(_ key: RecordKey) async throws -> Snapshot<Value> {
-        if let hit = client.engine.memory.read(key) { return Snapshot(hit, codec) }
-        return Snapshot(try await client.engine.lookUp(key), codec)
+    private func cached(_ key: RecordKey) async throws -> Snapshot<Value> { Snapshot(try await cachedHit(key), codec) }
+
+    private func cachedHit(_ key: RecordKey) async throws -> MemoryTier.Hit {
+        if let hit = client.engine.memory.read(key) { return hit }
+        return try await client.engine.lookUp(key)
     }
 
     private func fetched(_ key: RecordKey, mustBeNew: Bool) async throws -> Snapshot<Value> {
@@ -158,6 +170,16 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
             return name
         } catch {
             throw .invalidName(error.description)
+        }
+    }
+}
+
+extension ClientError {
+    /// Whether the server could not be reached, so that a cached value may do.
+    fileprivate var isOutage: Bool {
+        switch self {
+        case .unreachable, .untrusted, .intercepted, .otherStore: true
+        default: false
         }
     }
 }

@@ -75,5 +75,6 @@ extension SyncClient.Status {
                 }
                 return ClientError(trouble, path: path)
             })
+        firstCopy = status.firstCopy.map { FirstCopy(records: $0.records, bytes: $0.bytes, share: $0.share) }
     }
 }

@@ -19,7 +19,11 @@ final class CollectionObserver: Sendable {
         case gone
     }
 
+    /// What the first element waits for: an empty one would say that there are no records.
+    enum Waiting: Sendable { case no, forMember, forCopy }
+
     private struct State {
+        var waiting: Waiting
         var members: [RecordKey: CachedValue]
         /// Reported changes that are not visible yet.
         var staged: [RecordKey: Staged] = [:]
@@ -105,13 +109,16 @@ final class CollectionObserver: Sendable {
     private let continuation: AsyncStream<Void>.Continuation
     private let state: Mutex<State>
 
-    init(_ collection: String, _ members: [CachedValue], fetches: Bool, _ continuation: AsyncStream<Void>.Continuation) {
+    init(
+        _ collection: String, _ members: [CachedValue], fetches: Bool, waits waiting: Waiting = .no,
+        _ continuation: AsyncStream<Void>.Continuation
+    ) {
         self.collection = collection
         self.fetches = fetches
         self.continuation = continuation
         let members = Dictionary(members.map { ($0.view.key, $0) }) { _, last in last }
-        state = Mutex(State(members: members, changed: members.mapValues { _ in false }))
-        continuation.yield()
+        state = Mutex(State(waiting: waiting, members: members, changed: members.mapValues { _ in false }))
+        if waiting == .no { continuation.yield() }
     }
 
     // MARK: Reporting changes
@@ -171,7 +178,24 @@ final class CollectionObserver: Sendable {
 
     /// Makes the reported changes visible.
     func commit() {
-        if state.withLock({ $0.commit() }) { continuation.yield() }
+        let isVisible = state.withLock { state in
+            guard state.commit() else { return false }
+            if state.waiting == .forMember, !state.members.isEmpty { state.waiting = .no }
+            return state.waiting == .no
+        }
+        if isVisible { continuation.yield() }
+    }
+
+    /// Whether the first element still waits.
+    var isWaiting: Bool { state.withLock { $0.waiting != .no } }
+
+    /// Ends the wait for the first element, since the members are complete.
+    func release() {
+        let waited = state.withLock { state in
+            defer { state.waiting = .no }
+            return state.waiting != .no
+        }
+        if waited { continuation.yield() }
     }
 
     func finish() { continuation.finish() }

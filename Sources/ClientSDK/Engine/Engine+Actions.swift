@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Dispatch
+internal import FreshetCache
 internal import FreshetPlatform
 internal import FreshetSQLite
 internal import FreshetTransport
@@ -123,9 +124,10 @@ extension Engine {
             reader.suspend()
             clears += 1
             memory.removeAll()
+            seen.removeAll()
             observers.forgetAll()
             // The collections' observers have no keys to fetch any more: only a list finds these again.
-            unlisted.formUnion(observers.fetchedCollections.filter { !holdsAll(of: $0) })
+            if !settings.sync.holdsAll { unlisted.formUnion(observers.fetchedCollections) }
         }
     }
 
@@ -158,6 +160,7 @@ extension Engine {
         }
         let after = statusBroadcaster.status
         for message in after.messages(after: before) { settings.logger.log(level: message.level, "\(message.text)") }
+        observers.release { [machine, settings] in machine?.state.isWhole($0, in: settings.sync.filter) ?? false }
         guard !before.isLive, after.isLive else { return }
         wantsRefresh = true
         unlisted.formUnion(wrongLists.takeAbandoned())
@@ -179,7 +182,11 @@ extension Engine {
             let promise = WriteOutcomePromise()
             promises[writeID] = promise
             continuation.resume(returning: PendingWrite(writeID: writeID, key: key, promise: promise))
-        case (.views(_, let continuation), .views(let views)): continuation.resume(returning: views.map { memory.hit(CachedValue($0)) })
+        case (.views(_, let continuation), .views(let views)):
+            for view in views where !settings.sync.covers(view.key) {
+                if let entry = view.entry { seen.setValue(entry, forKey: view.key) } else { seen.removeValue(forKey: view.key) }
+            }
+            continuation.resume(returning: views.map { memory.hit(CachedValue($0)) })
         case (.clear(let continuation, let stops), .cleared):
             // Before any further request is sent. The caller continues in a later job of this thread, since `clear` does: by
             // then no frame holds the disk, so another client can open the directory at once.

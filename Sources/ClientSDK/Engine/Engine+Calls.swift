@@ -1,3 +1,4 @@
+internal import FreshetCache
 internal import FreshetTransport
 internal import FreshetWire
 
@@ -63,7 +64,7 @@ extension Engine {
     /// As ``load(_:)``, but without waiting for the queue if only the disk has the entry.
     nonisolated func lookUp(_ key: RecordKey) async throws -> MemoryTier.Hit {
         let changes = memory.changes
-        guard let entry = await reader.entry(key) else { return try await hit(key) }
+        guard settings.sync.covers(key), let entry = await reader.entry(key) else { return try await hit(key) }
         // Written in the meantime? Views with pending writes are always in memory.
         if let hit = memory.held(key) { return hit }
         let hit = memory.hit(CachedValue(KeyView(key, entry)))
@@ -85,7 +86,7 @@ extension Engine {
     ///
     /// - Parameter mustBeNew: whether to wait for a request sent after this call, rather than to join one that is in flight.
     func fetch(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [MemoryTier.Hit] {
-        let items = try keys.map { FetchRequest.Item(key: $0, known: try stored($0)) }
+        let items = try keys.map { FetchRequest.Item(key: $0, known: try known($0)) }
         let callerID = nextCallerID()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[MemoryTier.Hit], any Error>) in
@@ -107,10 +108,22 @@ extension Engine {
     /// Returns the ids of the collection's shown records, in the order of their bytes.
     func ids(in collection: String) throws -> [String] { try names(in: collection).inOrder }
 
+    private func covers(_ collection: String, _ id: String) -> Bool {
+        guard settings.sync.filter != .all else { return true }
+        return (try? RecordKey(collection: collection, id: id)).map(settings.sync.covers) ?? false
+    }
+
+    /// Throws ``ClientError/incompleteCopy(collection:)`` if this client copies the collection, and has never held all of it.
+    func checkCopy(of collection: String) throws {
+        guard let machine, settings.sync.holdsAll, !machine.state.isWhole(collection, in: settings.sync.filter) else { return }
+        throw ClientError.incompleteCopy(collection: collection)
+    }
+
     /// Returns the ids of the collection's shown records.
     func names(in collection: String) throws -> Set<ByteIdentity.Name> {
         let disk = try running()
-        var ids = Set(try reading(disk, else: []) { try $0.ids(in: collection) }.lazy.map(ByteIdentity.Name.init))
+        let stored = try reading(disk, else: []) { try $0.ids(in: collection) }.filter { covers(collection, $0) }
+        var ids = Set(stored.lazy.map(ByteIdentity.Name.init))
         for key in machine?.overlaidKeys ?? [] where ByteIdentity.areEqual(key.collection, collection) {
             switch memory.read(key)?.value.view.value {
             case .content?, .elsewhere?: ids.insert(ByteIdentity.Name(text: key.id))
@@ -130,7 +143,10 @@ extension Engine {
     // MARK: Observing
 
     /// Returns the present value and each later one, until the client stops. A slow consumer receives only the latest.
+    ///
+    /// - Throws: ``ClientError/notFollowed(_:)`` for a record of which no change would be reported.
     func observe(_ key: RecordKey, fetches: Bool) throws -> (KeyObserver, AsyncStream<CachedValue>) {
+        guard !fetches || settings.sync.covers(key) else { throw ClientError.notFollowed(key.description) }
         let first = try load(key)
         let (stream, continuation) = AsyncStream.makeStream(of: CachedValue.self, bufferingPolicy: .bufferingNewest(1))
         let observer = KeyObserver(first, fetches: fetches, continuation)
@@ -144,14 +160,21 @@ extension Engine {
         return (observer, stream)
     }
 
-    /// Returns an observer of the collection's members, and a stream that signals their changes.
+    /// Returns an observer of the collection's members, and a stream that signals their changes: first, for an observer that fetches,
+    /// once there is a complete copy, or one member of a partial copy.
+    ///
+    /// - Throws: ``ClientError/notFollowed(_:)`` for a collection of which no change would be reported.
     func observe(collection: String, fetches: Bool) throws -> (CollectionObserver, AsyncStream<Void>) {
+        guard !fetches || settings.sync.filter.includes(collection) else { throw ClientError.notFollowed(collection) }
         let members = try members(of: collection)
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let observer = CollectionObserver(collection, members, fetches: fetches, continuation)
+        let isComplete = settings.sync.holdsAll ? machine?.state.isWhole(collection, in: settings.sync.filter) ?? false : !members.isEmpty
+        let observer = CollectionObserver(
+            collection, members, fetches: fetches, waits: !fetches || isComplete ? .no : settings.sync.holdsAll ? .forCopy : .forMember,
+            continuation)
         let id = observers.add(observer)
         continuation.onTermination = { [observers] _ in observers.remove(id, of: collection) }
-        if fetches, !holdsAll(of: collection) {
+        if fetches, !settings.sync.holdsAll {
             unlisted.insert(collection)
             listForObservers()
         }
@@ -164,6 +187,7 @@ extension Engine {
         let disk = try running()
         var members: [CachedValue] = []
         for entry in try reading(disk, else: [], { try $0.entries(in: collection) }) {
+            guard settings.sync.covers(entry.key) else { continue }
             // The view in memory, perhaps decoded, is the same or pending.
             let value = memory.peek(entry.key) ?? CachedValue(KeyView(entry.key, entry))
             if value.view.isShown { members.append(value) }
@@ -179,9 +203,13 @@ extension Engine {
     /// As ``stored(_:)``, but from memory if that shows the row unchanged.
     private func base(_ key: RecordKey) throws -> Entry? {
         _ = try running()
+        guard settings.sync.covers(key) else { return seen.value(forKey: key) }
         if let view = memory.peek(key)?.view, !view.isPending, let entry = view.entry { return entry }
         return try stored(key)
     }
+
+    /// Returns the record that a read can compare with the server's.
+    private func known(_ key: RecordKey) throws -> Entry? { settings.sync.covers(key) ? try stored(key) : seen.value(forKey: key) }
 
     func stored(_ key: RecordKey) throws -> Entry? { try reading(try running(), else: nil) { try $0.entry(key) } }
 

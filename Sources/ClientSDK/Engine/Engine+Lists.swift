@@ -28,9 +28,7 @@ extension Engine {
 
     /// Whether this device stores the whole collection, once it has caught up.
     nonisolated func holdsAll(of collection: String) -> Bool {
-        let sync = settings.sync
-        guard sync.following == .everything, !sync.mayEvict, sync.filter.prefix.isEmpty else { return false }
-        return sync.filter.collections.isEmpty || sync.filter.collections.contains(collection)
+        settings.sync.holdsAll && settings.sync.filter.prefix.isEmpty && settings.sync.filter.includes(collection)
     }
 
     /// Returns the ids that the server lists or this device holds, with pending writes over them, in the order of
@@ -61,7 +59,9 @@ extension Engine {
                 for key in keys { if try !lacks(key) { values[key] = CachedValue(try shown(key)) } }
             }
             let wanted = keys.filter { values[$0] == nil }
-            for value in try await read(wanted, mustBeNew: mustBeNew) { values[value.view.key] = value }
+            // A record that the client does not follow may have changed since another caller asked for it.
+            let isNew = mustBeNew || !wanted.allSatisfy(settings.sync.covers)
+            for value in try await read(wanted, mustBeNew: isNew) { values[value.view.key] = value }
         }
         try await verifyUnlisted(position)
         try check(position)
@@ -97,7 +97,9 @@ extension Engine {
         var failure: (any Error)?
         do {
             var position = position(at: collection)
-            while let keys = try await nextPage(&position) { _ = try await read(try keys.filter(lacks), mustBeNew: false) }
+            while let keys = try await nextPage(&position) {
+                _ = try await read(try keys.filter { try settings.sync.covers($0) && lacks($0) }, mustBeNew: false)
+            }
             try await verifyUnlisted(position)
             // Observers do not know a record that the disk did not take, so nothing else would read it again.
             if let storageFailure, try position.listed.contains(where: { try shown($0).value == .unknown }) { failure = storageFailure }
@@ -110,6 +112,7 @@ extension Engine {
         case nil:
             readBackoff.reset()
             wrongLists.forget(collection)
+            observers.release { $0 == collection }
             // An observer that was added in the meantime may have missed earlier pages.
             listForObservers()
         // The client may be live again since, and then nothing else would begin the list.

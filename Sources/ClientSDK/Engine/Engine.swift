@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Dispatch
+internal import FreshetCache
 internal import FreshetPlatform
 internal import FreshetTransport
 internal import FreshetWire
@@ -17,6 +18,9 @@ actor Engine {
     nonisolated let memory: MemoryTier
     nonisolated let observers = ObserverRegistry()
     nonisolated let reader = DiskReader()
+    /// The records that callers have read last and that the client does not follow: they are shown to no later caller, and are what
+    /// the conditions of later writes refer to.
+    nonisolated let seen: Cache<RecordKey, Entry>
     nonisolated let statusBroadcaster = StatusBroadcaster()
     nonisolated let merges = MergeRegistry()
     nonisolated let rejections = Broadcast<Void>(keepingLatest: 1)
@@ -73,6 +77,7 @@ actor Engine {
             throw .storageFailed(path: settings.path, "\(error)")
         }
         memory = MemoryTier(costLimit: settings.memoryLimit, filter: settings.sync.filter)
+        seen = Cache(costLimit: settings.memoryLimit / 8, lifetime: .unlimited, shards: 1) { 256 + ($0.content?.bytes.count ?? 0) }
     }
 
     // MARK: Life
@@ -155,6 +160,7 @@ actor Engine {
         for promise in promises.values { promise.resolve(.failure(reason)) }
         promises = [:]
         memory.removeAll()
+        seen.removeAll()
         observers.finish()
         rejections.finish()
         statusBroadcaster.update { ($0.connection, $0.rights) = (.stopped, nil) }

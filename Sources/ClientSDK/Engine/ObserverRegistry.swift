@@ -77,6 +77,12 @@ final class ObserverRegistry: Sendable {
     /// Whether the collection has an observer. O(1).
     func watches(collection: String) -> Bool { state.withLock { $0.collections[collection] != nil } }
 
+    /// Ends the wait of first elements in the collections for which the condition holds. O(observed collections).
+    func release(where isComplete: (String) -> Bool) {
+        let waiting = everyone.1.filter(\.isWaiting)
+        for observer in waiting where isComplete(observer.collection) { observer.release() }
+    }
+
     /// The collections with an observer that fetches. O(observers).
     var fetchedCollections: [String] {
         state.withLock { state in state.collections.filter { $0.value.values.contains(where: \.fetches) }.map(\.key) }

@@ -9,6 +9,7 @@ struct LocalState: Hashable, Sendable {
     private var unstored = UnstoredWrites()
     private var transactions = Transactions()
     private var rejected = RejectionList()
+    private(set) var firstCopy = FirstCopy()
     /// Whether the disk may hold entries, or rejected writes with the records that they met.
     private var holdsRecords = true
 
@@ -55,7 +56,7 @@ struct LocalState: Hashable, Sendable {
     ///
     /// - Parameter isReadable: whether the token may read the key. A device does not know it of a part of a namespace.
     func absence(of key: RecordKey, isReadable: Bool, _ settings: SyncSettings) -> Entry? {
-        guard settings.following == .everything, settings.filter.matches(key), isVerified, let cursor = state.cursor,
+        guard settings.following == .everything, settings.covers(key), isVerified, let cursor = state.cursor,
             let time = state.completeAt, !mustKeep(key), isReadable || cursor.rights == nil
         else { return nil }
         return Entry(
@@ -138,6 +139,8 @@ struct LocalState: Hashable, Sendable {
 
     /// Hands the plan to the disk. Returns whether there is something to store.
     mutating func begin(_ plan: TransactionPlan, generation: Int64, _ turn: inout Turn) -> Bool {
+        var plan = plan
+        plan.leaveOutUncovered(turn.settings, self)
         let id = transactions.begin(plan, generation: generation)
         guard let transaction = plan.transaction(id, over: writes) else { return false }
         turn.emit(.commit(transaction))
@@ -155,18 +158,27 @@ struct LocalState: Hashable, Sendable {
         }
         holdsRecords = plan.storesRecords || holdsRecords && !plan.removesRecords
         let dropped = state.droppedRejections
+        let before = state
         for change in plan.state { state.apply(change) }
+        note(plan, after: before)
         for operation in plan.rejections { rejected.apply(operation) }
         if state.droppedRejections > dropped {
             let text = "rejected writes were dropped, since too many wait to be retried or discarded"
             turn.log(.error, "\(state.droppedRejections - dropped) \(text)")
         }
-        let before = plan.staged.map { writes.keys[$0.key]?.view }
+        let views = plan.staged.map { writes.keys[$0.key]?.view }
         for pending in plan.staged { writes.put(pending) }
         if case .renamed = plan.onCommit { writes.renumber() }
         unstored.apply(plan.entries)
-        plan.publish(skipped, before, over: writes, &turn)
+        plan.publish(skipped, views, over: writes, &turn)
         return plan
+    }
+
+    /// Counts what a page has brought to the first copy.
+    private mutating func note(_ plan: TransactionPlan, after before: SyncState) {
+        guard state.whole == nil, case .page = plan.onCommit, let cursor = state.cursor else { return firstCopy = FirstCopy() }
+        if before.cursor == nil { firstCopy = FirstCopy() }
+        firstCopy.add(plan.entries, from: before.cursor, to: cursor)
     }
 
     /// Ends the transaction that the disk has not committed.
@@ -197,5 +209,8 @@ struct LocalState: Hashable, Sendable {
     }
 
     /// See ``SyncMachine/relativeState(at:)``.
-    mutating func makeRelative() { transactions.makeRelative() }
+    mutating func makeRelative() {
+        transactions.makeRelative()
+        firstCopy = FirstCopy()
+    }
 }

@@ -203,8 +203,8 @@ extension EntryOperation {
         case .confirm(let revalidation): updated?.revision == revalidation.revision && updated?.epoch == revalidation.epoch
         case .withoutValue(let revalidation, _):
             updated.map { $0.lacksValue && $0.revision == revalidation.revision && $0.epoch == revalidation.epoch } ?? false
-        case .evict: updated == nil
-        case .invalidate, .finishPass, .inherit: false
+        case .evict, .remove: updated == nil
+        case .invalidate, .finishPass, .narrow, .inherit: false
         }
     }
 }

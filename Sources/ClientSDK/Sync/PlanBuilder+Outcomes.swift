@@ -62,7 +62,7 @@ extension PlanBuilder {
         guard case .put(let own) = row.operation, base.content == own else { return }
         // If the change left its value out, this device's value was taken for it: the record is read again.
         apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key)
-        guard settings.following == .everything, isFollowed(row.key) else { return }
+        guard settings.following == .everything, covers(row.key) else { return }
         let revalidation = Revalidation(
             key: row.key, epoch: base.epoch, revision: base.revision, asOf: base.asOf, pass: base.pass, verifiedAt: base.verifiedAt)
         apply(.withoutValue(revalidation, keepsValue: false), to: row.key)
@@ -100,11 +100,11 @@ extension PlanBuilder {
         var fault: Problem?
         switch decision {
         case .applied(let position):
-            pending.rows[index].state = .applied(position)
+            settle(&pending, index, .applied(position), at: position)
             outcome = .applied(position.revision)
             raiseLowerBound(.key(row.key), to: position.revision)
         case .settled(let position):
-            pending.rows[index].state = .settled(position)
+            settle(&pending, index, .settled(position), at: position)
             outcome = .applied(nil)
         case .rejected(let rejection, let epoch):
             let problem = refusedWrites[row.number]
@@ -119,6 +119,19 @@ extension PlanBuilder {
         stage(pending)
         if let outcome { report(row.writeID, row.key, outcome) }
         if let fault { reject(row, fault) }
+    }
+
+    /// Keeps a write that has its verdict until the record contains it. No record will contain a write outside of what the device
+    /// follows, so that one leaves, and with it a record from before it.
+    private mutating func settle(_ pending: inout PendingKey, _ index: OutboxRows.Index, _ state: OutboxRow.State, at position: Cursor) {
+        guard covers(pending.key) else {
+            pending.rows.remove(at: index)
+            let eviction = EntryOperation.evict(.key(pending.key), before: position)
+            applyOnDisk(eviction)
+            pending.apply(eviction)
+            return raiseFloor(to: position)
+        }
+        pending.rows[index].state = state
     }
 
     /// Returns the precondition of a write that was made over this one.
@@ -151,7 +164,7 @@ extension PlanBuilder {
             key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision, pass: state.pass, content: content,
             verifiedAt: now.wall, origin: .ownWrite)
         let stated = WriteWatermark(epoch: position.epoch, number: row.number)
-        guard isReadable(row.key, rights), let entry = newer(entry, stated) else { return }
+        guard covers(row.key), isReadable(row.key, rights), let entry = newer(entry, stated) else { return }
         apply(.put(entry, onlyIfCached: false), to: row.key, stated: stated)
     }
 
@@ -186,11 +199,11 @@ extension PlanBuilder {
     /// older value, and only the entry shows that this value is older. The feed brings this record too.
     private mutating func takeOutline(_ record: Record, _ epoch: Epoch, _ lastWrite: Int64?) {
         raiseLowerBound(.key(record.key), to: record.revision)
-        guard let base = pending(record.key)?.base, !isFollowed(record.key) || base.isEvictable(state) else { return }
+        guard let base = pending(record.key)?.base, !covers(record.key) || base.isEvictable(state) else { return }
         // The feed may have brought this record to a copy already. In a pass from the start, only records that the pass
         // has confirmed may stay: of those, the feed brings every later delete.
         let isConfirmed = state.revalidation != .fromStart || base.epoch == epoch && base.pass == state.pass
-        guard settings.following == .everything, isFollowed(record.key), isConfirmed, state.cursor != nil, let lastWrite else {
+        guard settings.following == .everything, covers(record.key), isConfirmed, state.cursor != nil, let lastWrite else {
             let position = Cursor(epoch: epoch, revision: record.revision)
             return apply(.evict(.key(record.key), before: position), to: record.key)
         }

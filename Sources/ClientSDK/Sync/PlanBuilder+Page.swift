@@ -27,6 +27,7 @@ extension PlanBuilder {
     mutating func add(_ page: ChangePage, _ since: Since, _ lastWrite: Int64?) {
         let stated = lastWrite.map { WriteWatermark(epoch: page.cursor.epoch, number: $0) }
         reserve(page.changes.count)
+        takeScope()
         if case .after(let position) = since {
             for index in page.changes.indices where page.changes[index].revision > position.revision {
                 take(page.changes[index], page.cursor.epoch, stated, state.pass)
@@ -41,6 +42,9 @@ extension PlanBuilder {
         if page.cursor != state.cursor { change(.cursor(page.cursor)) }
         if page.upToDate, page.cursor != state.cursor || state.completeAt == nil { change(.completeAt(now.wall)) }
         if !page.upToDate, state.completeAt != nil { change(.completeAt(nil)) }
+        if page.upToDate, settings.holdsAll, after.revalidation == .complete, state.whole != settings.filter {
+            change(.whole(settings.filter))
+        }
         if page.upToDate { raiseAll(to: stated) }
         removeIncluded()
     }
@@ -49,7 +53,7 @@ extension PlanBuilder {
     /// state for which the number was stated.
     private mutating func raiseAll(to stated: WriteWatermark?) {
         guard let stated, after.revalidation == .complete else { return }
-        for key in outbox.sortedKeys where isFollowed(key) {
+        for key in outbox.sortedKeys where covers(key) {
             guard let before = pending(key) else { continue }
             var pending = before
             pending.raise(to: stated)
@@ -60,7 +64,7 @@ extension PlanBuilder {
     /// Begins a new pass at the first position, or the first after a reset: entries that were read before may have
     /// changed in between.
     private mutating func begin(_ cursor: Cursor, _ since: Since, upToDate: Bool) {
-        change(.epoch(cursor.epoch), .pass(state.pass + 1), .scope(settings.scope))
+        change(.epoch(cursor.epoch), .pass(state.pass + 1))
         raiseLowerBound(.everything, to: cursor.revision)
         outdateReads()
         if since == .now {
@@ -74,7 +78,7 @@ extension PlanBuilder {
     private mutating func finishFromStart(_ cursor: Cursor, _ stated: WriteWatermark?) {
         let pass = state.cursor == nil ? state.pass + 1 : state.pass
         let end = Self.end(of: cursor)
-        for key in outbox.sortedKeys where isFollowed(key) {
+        for key in outbox.sortedKeys where covers(key) {
             guard let base = pending(key)?.base, base.ended(pass, at: end) == nil else { continue }
             guard cursor.rights == nil else {
                 // There may be a record that the token may not read.
@@ -146,7 +150,7 @@ extension PlanBuilder {
             let revalidation = Revalidation(
                 key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, verifiedAt: now.wall)
             apply(.confirm(revalidation), to: key, stated: stated)
-            if settings.following == .everything, isFollowed(key) {
+            if settings.following == .everything, covers(key) {
                 // Under writes of this device, an earlier value would lack the writes that the record contains.
                 apply(.withoutValue(revalidation, keepsValue: outbox.keys[key] == nil), to: key, stated: stated)
             } else {

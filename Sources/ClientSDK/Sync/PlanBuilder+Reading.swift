@@ -36,7 +36,7 @@ extension PlanBuilder {
                 let revalidation = Revalidation(
                     key: key, epoch: cursor.epoch, revision: known, asOf: cursor.revision, pass: state.pass, verifiedAt: now.wall)
                 apply(.confirm(revalidation), to: key, stated: stated)
-                if records[key] != nil, settings.following == .everything, isFollowed(key) {
+                if records[key] != nil, settings.following == .everything, covers(key) {
                     apply(.withoutValue(revalidation, keepsValue: false), to: key, stated: stated)
                 } else {
                     apply(.evict(.key(key), before: cursor), to: key, stated: stated)
@@ -102,7 +102,7 @@ extension PlanBuilder {
     /// Removes the copy of a record that this device may not read, for the response to a read that it had sent while it held
     /// `known`. A record that the feed has brought since is left to the feed.
     mutating func evict(forbidden key: RecordKey, known: Entry?, at cursor: Cursor) {
-        guard let known else {
+        guard let known, covers(key) else {
             note(.key(key), .forbidden)
             if pending(key)?.base == nil { forgetRecord(of: key) }
             return
@@ -158,6 +158,8 @@ extension PlanBuilder {
     mutating func add(_ reset: Resetter.Reset) {
         let forgets = reset.forgets
         let epoch: Epoch?
+        takeScope()
+        if forgets { change(.floor(nil)) }
         if case .continues(let continuation) = reset.lineage, let cursor = position(in: continuation), let previous = state.epoch {
             epoch = cursor.epoch
             let inheritance = Inheritance(

@@ -9,10 +9,13 @@ extension PlanBuilder {
         var number = state.nextNumber
         var writeID = state.nextWriteID
         for request in requests {
-            var pending = pending(request.key) ?? PendingKey(key: request.key, base: base(request.key))
+            let seen = base(request.key)
+            var pending = pending(request.key) ?? PendingKey(key: request.key, base: covers(request.key) ? seen : nil)
             do throws(SyncFailure) {
                 if let retried = request.retries, !rejections.contains(retried) { throw .noRejection }
-                let (row, overlay) = try row(for: request, over: pending, LocalWriteID(writeID), number)
+                let (row, overlay) = try row(for: request, over: pending, seen: seen, LocalWriteID(writeID), number)
+                // A file that followed more may hold the record until the change of settings is stored.
+                if pending.rows.isEmpty, !covers(request.key) { applyOnDisk(.remove(request.key)) }
                 pending.append(row, showing: overlay)
                 stage(pending)
                 note(.key(request.key), .written(row.writeID))
@@ -28,16 +31,20 @@ extension PlanBuilder {
     }
 
     /// Returns the row of a write, and the overlay of its key with the write.
+    ///
+    /// - Parameter seen: the record that the user saw last; where the device does not follow it, it may have changed since.
     private func row(
-        for request: SetRequest, over pending: PendingKey, _ writeID: LocalWriteID, _ number: Int64
+        for request: SetRequest, over pending: PendingKey, seen: Entry?, _ writeID: LocalWriteID, _ number: Int64
     ) throws(SyncFailure) -> (OutboxRow, Overlay) {
-        let before = pending.overlay
+        let before = covers(request.key) || !pending.rows.isEmpty ? pending.overlay : Overlay(seen)
         let operation = Self.operation(of: request, over: before)
-        var after = before
-        try after.apply(operation)
+        var after = pending.overlay
+        // Only of a record that it follows can the device know that it does not take the operation.
+        do { try after.apply(operation) } catch  where covers(request.key) { throw error } catch {}
         var row = OutboxRow(
             writeID: writeID, number: number, key: request.key, operation: operation, policy: request.policy,
-            baseRevision: pending.base.map(revision) ?? (request.isKnownAbsent ? .zero : nil), created: now.wall, nonce: nonce(of: writeID))
+            baseRevision: (pending.base ?? seen).map(revision) ?? (request.isKnownAbsent ? .zero : nil), created: now.wall,
+            nonce: nonce(of: writeID))
         // A merge is a new write, and would undo a later write that was sent before it.
         if pending.rows.counts.merging > 0 { (row.state, row.number) = (.held, OutboxRow.unnumbered) }
         guard request.policy != .lastWriterWins else { return (row, after) }

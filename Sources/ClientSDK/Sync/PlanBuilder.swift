@@ -47,8 +47,8 @@ struct PlanBuilder {
         outbox.keys[key]?.needsWatermark(in: epoch, lastSentNumber: lastSentNumber) ?? false
     }
 
-    /// Whether the feed brings the key's changes.
-    func isFollowed(_ key: RecordKey) -> Bool { settings.filter.matches(key) }
+    /// See ``SyncSettings/covers(_:)``.
+    func covers(_ key: RecordKey) -> Bool { settings.covers(key) }
 
     // MARK: Building
 
@@ -61,8 +61,17 @@ struct PlanBuilder {
     mutating func clear(for client: ClientIdentifier) { plan.clear = client }
     mutating func removeRecords() {
         plan.removesRecords = true
-        beginPass()
+        plan.state += state.withoutRecords(settings)
     }
+    /// Takes over the present settings. The records that these do not cover leave the device, so it has to read them from nothing
+    /// if it follows them again.
+    mutating func takeScope() {
+        guard state.scope != settings.scope else { return }
+        change(.scope(settings.scope), .whole(state.whole?.intersection(settings.filter)))
+        applyOnDisk(.narrow(settings.filter, writtenKeys: Set(outbox.keys.keys)))
+    }
+    /// Notes that the device has seen a record which it does not follow, as of this position.
+    mutating func raiseFloor(to position: Cursor) { plan.raiseFloor(to: position, state) }
     /// Begins another pass. A reset follows, which ends the requests in flight and waits ever longer if it is repeated.
     mutating func repeatPass() {
         plan.repeatsPass = true
@@ -185,6 +194,10 @@ struct PlanBuilder {
         case .leaveName:
             var builder = builder(.renamed(local.sync.client))
             builder.rename(to: local.sync.client.renamed(turn.now.random))
+            return builder.plan
+        case .narrow:
+            var builder = builder(.narrowed)
+            builder.takeScope()
             return builder.plan
         case .bind(let store):
             var builder = builder(.bound)

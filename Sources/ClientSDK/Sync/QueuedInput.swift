@@ -16,6 +16,8 @@ enum QueuedInput: Hashable, Sendable {
     case discard(LocalWriteID, CallerID)
     /// Binds the device to this store.
     case bind(StoreIdentifier)
+    /// Restricts the subscription to a part of the earlier one.
+    case narrow
     /// Renames the device, since another one has the same name and no further answer can come under that name.
     case rename
     /// Renames the device, since its name belongs to another principal and no write was sent under it.
@@ -29,7 +31,7 @@ enum QueuedInput: Hashable, Sendable {
         case .results(let results, _): results.cursor.epoch
         case .fetched(let keyResponses, _): keyResponses.first?.cursor.epoch
         case .cachedKeysRevalidated(_, let response, _), .refreshed(_, let response, _): response.cursor.epoch
-        case .revalidationFinished, .sets, .merged, .discard, .bind, .rename, .leaveName: nil
+        case .revalidationFinished, .sets, .merged, .discard, .bind, .narrow, .rename, .leaveName: nil
         }
     }
 
@@ -37,7 +39,7 @@ enum QueuedInput: Hashable, Sendable {
     var isFromServer: Bool {
         switch self {
         case .page, .noChange, .results, .fetched, .reconcile, .cachedKeysRevalidated, .refreshed, .revalidationFinished, .leaveName: true
-        case .sets, .merged, .discard, .bind, .rename: false
+        case .sets, .merged, .discard, .bind, .narrow, .rename: false
         }
     }
 }

@@ -39,9 +39,11 @@ struct Reader: Hashable, Sendable {
         }
     }
 
-    /// Returns the minimum position of a response to a request sent now: that of the device's entry and that of the feed.
+    /// Returns the minimum position of a response to a request sent now: that of the device's entry, that of the feed, and that of the
+    /// records that it has seen and does not keep.
     private static func lowerBound(_ known: Entry?, _ state: SyncState) -> Revision {
-        let position = state.cursor?.revision ?? .zero
+        var position = state.cursor?.revision ?? .zero
+        if let floor = state.floor, floor.epoch == state.epoch { position = max(position, floor.revision) }
         guard let known, known.epoch == state.epoch else { return position }
         return max(position, known.asOf)
     }

@@ -34,7 +34,8 @@ struct SyncCore: Hashable, Sendable {
 
     // MARK: Looking
 
-    func view(of key: RecordKey, stored: Entry?) -> KeyView { parts.local.view(of: key, stored: stored) }
+    /// - Parameter stored: the disk's row; one that the feed does not keep up to date is not shown, as of a file that followed more.
+    func view(of key: RecordKey, stored: Entry?) -> KeyView { parts.local.view(of: key, stored: settings.covers(key) ? stored : nil) }
     /// See ``SyncMachine/absence(of:)``.
     func absence(of key: RecordKey, isReadable: Bool = false) -> Entry? {
         guard phase == .running, !parts.resetter.isUnderWay, !settings.mayEvict else { return nil }
@@ -117,7 +118,7 @@ struct SyncCore: Hashable, Sendable {
         parts.binding = StoreBinding(persisted.state.store)
         parts.sender.start(persisted)
         if persisted.needsRefresh { parts.refresher.add() }
-        if parts.local.sync.cursor != nil, parts.local.sync.scope != settings.scope { parts.resetter.addAtStart(parts.local.epoch) }
+        parts.begin(settings)
     }
 
     private mutating func take(_ request: SetRequest, _ turn: inout Turn) {
@@ -325,7 +326,7 @@ struct SyncCore: Hashable, Sendable {
             return parts.revalidator.plan(keys, response, lastWrite, rule, builder(.cachedKeysRevalidated, turn))
         case .refreshed(let keys, let response, let lastWrite):
             return parts.refresher.plan(keys, response, lastWrite, rule, builder(.refreshed(large: []), turn))
-        case .results, .reconcile, .revalidationFinished, .merged, .discard, .bind, .rename, .leaveName:
+        case .results, .reconcile, .revalidationFinished, .merged, .discard, .bind, .narrow, .rename, .leaveName:
             return PlanBuilder.plan(for: input, &turn, parts.local, parts.sender, parts.merger)
         }
     }
@@ -366,7 +367,7 @@ struct SyncCore: Hashable, Sendable {
                 if parts.local.sync.cursor == nil { parts.follower.noteRead(through: Cursor(epoch: entry.epoch, revision: entry.asOf)) }
                 parts.merger.noteRead(entry.key, parts.local.outbox)
                 let isKnown = !parts.local.mustRead(entry.key, settings.filter)
-                parts.reader.stored(entry.key, view(of: entry.key, stored: entry), isKnown: isKnown, &turn)
+                parts.reader.stored(entry.key, parts.local.view(of: entry.key, stored: entry), isKnown: isKnown, &turn)
             }
         case .reset:
             parts.resetter.resetStored()
@@ -379,7 +380,7 @@ struct SyncCore: Hashable, Sendable {
             for key in large { parts.reader.refresh(large: key, parts.local.sync) }
         case .merged: parts.merger.stored()
         case .discarded(let callerID): turn.emit(.complete(callerID, .discarded))
-        case .bound: break
+        case .bound, .narrowed: break
         case .renamed(let earlier): renamed(from: earlier, &turn)
         case .cleared(let callerID):
             // Another clear may have been called since.

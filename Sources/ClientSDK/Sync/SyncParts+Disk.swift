@@ -25,6 +25,8 @@ extension SyncParts {
         case .merged: merger.notStored(&turn)
         case .discarded(let callerID): turn.emit(.complete(callerID, .failed(.disk(failure))))
         case .bound: binding.notStored(local.sync.store)
+        // The next page of the feed stores it.
+        case .narrowed: break
         case .renamed: sender.notStored(failure, &turn)
         }
     }

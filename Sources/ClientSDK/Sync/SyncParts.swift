@@ -31,6 +31,14 @@ struct SyncParts: Hashable, Sendable {
         requests.makeRelative(to: uptime)
     }
 
+    /// Begins with these settings on a disk that may have been filled under others. A part of the earlier subscription continues from its
+    /// position if that has no gap; any other subscription begins again.
+    mutating func begin(_ settings: SyncSettings) {
+        let state = local.sync
+        guard state.cursor != nil, state.scope != settings.scope else { return }
+        if state.canContinue, settings.narrows(state.scope) { local.add(.narrow) } else { resetter.addAtStart(state.epoch) }
+    }
+
     // MARK: Requests
 
     /// Whether a part waits for the disk's answer to the query, of this generation.

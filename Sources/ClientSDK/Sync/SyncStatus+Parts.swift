@@ -22,7 +22,8 @@ extension SyncStatus {
             pendingWrites: local.outbox.pendingCount, missingMerges: merger.missing(local.outbox), rejections: local.rejectionCount,
             droppedRejections: local.sync.droppedRejections, cursor: local.sync.cursor,
             isVerified: local.isVerified && local.sync.cursor != nil && !refresher.isNeeded,
-            pass: local.sync.pass,
+            firstCopy: settings.holdsAll && local.sync.whole?.includes(settings.filter) != true ? local.firstCopy : nil,
+            whole: local.sync.whole, pass: local.sync.pass,
             filter: settings.filter)
     }
 }

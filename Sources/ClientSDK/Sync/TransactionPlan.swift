@@ -21,6 +21,8 @@ struct TransactionPlan: Hashable, Sendable {
         case discarded(CallerID)
         /// The store that the device belongs to.
         case bound
+        /// The device follows a part of what it followed before.
+        case narrowed
         /// The earlier name of the device.
         case renamed(ClientIdentifier)
         case cleared(CallerID?)
@@ -87,6 +89,37 @@ struct TransactionPlan: Hashable, Sendable {
 }
 
 extension TransactionPlan {
+    /// Leaves out the records that the feed does not keep up to date, and removes those under writes that leave the outbox: the rule of
+    /// coverage (``SyncSettings/covers(_:)``) for every source of records. The device keeps the position at which it saw them.
+    mutating func leaveOutUncovered(_ settings: SyncSettings, _ local: LocalState) {
+        guard settings.filter != .all, clear == nil else { return }
+        var seen: [Cursor] = []
+        entries.removeAll { [staged, stagedIndices] operation in
+            guard case .put(let entry, _) = operation, !settings.covers(entry.key) else { return false }
+            let pending = stagedIndices[entry.key].map { staged[$0] } ?? local.outbox.keys[entry.key]
+            guard pending?.rows.isEmpty ?? true else { return false }
+            seen.append(Cursor(epoch: entry.epoch, revision: entry.asOf))
+            return true
+        }
+        for index in staged.indices where staged[index].rows.isEmpty && !settings.covers(staged[index].key) {
+            guard let base = staged[index].base else { continue }
+            staged[index].forgetRecord()
+            seen.append(Cursor(epoch: base.epoch, revision: base.asOf))
+            add(.remove(base.key))
+        }
+        for position in seen { raiseFloor(to: position, local.sync) }
+    }
+
+    /// Notes that the device has seen a record which it does not follow, as of this position.
+    mutating func raiseFloor(to position: Cursor, _ state: SyncState) {
+        var after = state
+        for change in self.state { after.apply(change) }
+        for known in [after.cursor, after.floor] {
+            if let known, known.epoch == position.epoch, known.revision >= position.revision { return }
+        }
+        self.state.append(.floor(Cursor(epoch: position.epoch, revision: position.revision)))
+    }
+
     /// Returns the transaction for the disk; `nil` if there is nothing to store.
     func transaction(_ id: TransactionID, over outbox: Outbox) -> DiskTransaction? {
         let operations = clear == nil ? staged.flatMap { $0.operations(since: outbox.keys[$0.key]) } : []
@@ -134,6 +167,8 @@ extension TransactionPlan {
                 if staged(key) == nil { publications.append(.view(outbox.view(of: key, stored: nil))) }
             case .evict(let scope, let position): publications.append(.evicted(scope, before: position))
             case .finishPass(let pass, let position): publications.append(.passFinished(pass, at: position))
+            // The memory holds no such view, but for those over writes: see ``SyncMachine/view(of:stored:)``.
+            case .remove, .narrow: break
             case .inherit(let inheritance): publications.append(.inherited(inheritance))
             }
         }

@@ -81,8 +81,8 @@ package struct VolatileStore: Sendable {
         case .put(let entry, _): return apply(operation, to: entry.key)
         case .confirm(let revalidation): return apply(operation, to: revalidation.key)
         case .withoutValue(let revalidation, _): return apply(operation, to: revalidation.key)
-        case .evict(.key(let key), _), .invalidate(.key(let key), _): return apply(operation, to: key)
-        case .evict, .invalidate, .finishPass, .inherit:
+        case .evict(.key(let key), _), .invalidate(.key(let key), _), .remove(let key): return apply(operation, to: key)
+        case .evict, .invalidate, .finishPass, .narrow, .inherit:
             var hadEffect = false
             for (key, entry) in entries {
                 let updated = operation.applied(to: entry, of: key)

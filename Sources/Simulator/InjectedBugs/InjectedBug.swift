@@ -53,6 +53,8 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case sleepingWatchdog
     /// 9. Once live, always live, to those who read.
     case stuckLive
+    /// 9. A device shows later what it has read of a record that it does not follow.
+    case keepUncovered
     /// 10. The cursor is stored before the records, in a separate transaction.
     case cursorFirst
     /// 10. A commit between a poll's lookup and its wait wakes no waiter, and the next response states the position after that commit.
@@ -118,7 +120,7 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
         case .acknowledgeBeforeSync, .acceptBeforeSync: .durableBeforeAcknowledged
         case .dropOverlay, .flicker, .understateLastWrite, .forgetSent, .replayBehindOwnValue: .overlayThenBase
         case .confirmAtSend, .keepRejected, .rejectUnregistered: .pendingMeansPending
-        case .sleepingWatchdog, .stuckLive, .skipUnknown: .noSilentStaleness
+        case .sleepingWatchdog, .stuckLive, .keepUncovered, .skipUnknown: .noSilentStaleness
         case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence, .overstateFork, .skipGap,
             .forgetGoal:
             .nothingInvented

@@ -17,7 +17,7 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
     case overlayThenBase
     /// A key is marked pending exactly while a write to it has no verdict.
     case pendingMeansPending
-    /// What a device calls live is not older than hold and twice the grace.
+    /// What a device calls live is not older than hold and twice the grace, and it shows nothing that it does not follow.
     case noSilentStaleness
     /// Every value was written, and no change is skipped.
     case nothingInvented

@@ -45,7 +45,13 @@ extension SimulatedSystem {
         for device in devices where device.phase == .running {
             try inspect(device)
             guard device.store.watermarks.isEmpty else { throw fail(.converge, device.number, "the device keeps a watermark for no write") }
-            for (number, key) in oracle.keys.enumerated() where device.settings.filter.matches(key) { try checkEnd(key, number, device) }
+            for (number, key) in oracle.keys.enumerated() {
+                if device.settings.covers(key) {
+                    try checkEnd(key, number, device)
+                } else if device.store.entries[key] != nil {
+                    throw fail(.converge, device.number, "the device keeps \(key), which is outside of what it follows")
+                }
+            }
             for writeID in oracle.records[device.number].writeIDs where !oracle.writes[writeID].isDecided {
                 throw fail(.exactlyOnce, device.number, "\(oracle.writes[writeID].name) was accepted and never decided")
             }

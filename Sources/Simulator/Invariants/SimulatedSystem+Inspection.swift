@@ -74,8 +74,9 @@ extension SimulatedSystem {
         let key = oracle.keys[number]
         let entry = device.entry(of: key)
         let held = device.tier.peek(key)
+        let isCovered = device.settings.covers(key)
         let view =
-            snapshot.overlaid.contains(number) ? device.withMachine { $0.view(of: key, stored: entry) } : KeyView(key, entry)
+            snapshot.overlaid.contains(number) || !isCovered ? device.withMachine { $0.view(of: key, stored: entry) } : KeyView(key, entry)
         let overlay =
             snapshot.written.contains(number)
             ? InspectedKey.Overlay(view: view, writes: snapshot.writes, decisions: oracle.decisions) : nil
@@ -97,12 +98,24 @@ extension SimulatedSystem {
             try checkEntry(entry, number, device)
             try checkFence(entry, number, device)
         }
+        guard isCovered || snapshot.written.contains(number) else {
+            try checkUncovered(view, shown)
+            device.inspected[number] = InspectedKey(entry: entry, held: held, overlay: overlay)
+            return
+        }
         try checkShown(view, entry, number, snapshot, device)
         if let shown {
             try checkMemory(shown, view)
             try checkFreshness(shown, number, snapshot, device)
         }
         device.inspected[number] = InspectedKey(entry: entry, held: held, overlay: overlay)
+    }
+
+    /// Whether a device shows nothing of a record that it does not follow, and of which none of its writes waits.
+    private func checkUncovered(_ view: KeyView, _ shown: KeyView?) throws(Oracle.InvariantFailure) {
+        guard view.value != .unknown || view.entry != nil || shown != nil else { return }
+        throw Oracle.InvariantFailure(
+            .noSilentStaleness, "\(view.key) is outside of what the device follows, and shows \(Replay.text(shown?.value ?? view.value))")
     }
 
     /// Whether what an entry says was ever true.

@@ -21,6 +21,8 @@ extension ScenarioEvent {
         case .crash(let device, let down): return "crash \(name(device))\(Self.lasting(down))"
         case .start(let who): return "start \(process(who))"
         case .postponeClosures(let device, let delay): return "postpone closures of \(name(device))\(Self.lasting(delay))"
+        case .follow(let device, let collections):
+            return "\(name(device)) switches to \(collections.isEmpty ? "everything" : collections.joined(separator: " "))"
         case .copyDisk(let device): return "copy disk of \(name(device))"
         case .replaceDisk(let device): return "replace disk of \(name(device))"
         case .sleep(let device, let duration): return "sleep \(name(device))\(Self.lasting(duration))"

@@ -39,6 +39,8 @@ public enum ScenarioEvent: Hashable, Sendable {
     case start(Process)
     /// The next process of the device registers its merge closures so many milliseconds after its start.
     case postponeClosures(device: Int, Int64)
+    /// From its next start the device follows these collections, or all if there are none, as after an update of its app.
+    case follow(device: Int, [String])
     /// The device's disk is copied as it is, as for an image or a snapshot. Nothing happens if writes wait on the disk and its client name
     /// was copied before: the copy could not be distinguished from one that has sent those writes already.
     case copyDisk(device: Int)

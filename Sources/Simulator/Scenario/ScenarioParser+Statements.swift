@@ -46,6 +46,17 @@ extension ScenarioParser {
             guard line.take("to", "server"), let server = try serverNumber(&line) else { throw .invalid(line: nil, rule) }
             try line.end(rule)
             add(.roam(device: number, server: server))
+        case "switches":
+            let rule = "that is '\(name) switches to notes counters', from its next start, or '\(name) switches to everything'"
+            guard line.take("to") else { throw .invalid(line: nil, rule) }
+            if line.take("everything") {
+                try line.end(rule)
+                return add(.follow(device: number, []))
+            }
+            var collections: [String] = []
+            repeat { collections.append(try line.word(rule).text) } while !line.isAtEnd
+            for collection in collections { try RecordKey.check(collection) }
+            add(.follow(device: number, collections))
         case "fetches":
             var keys = [try key(&line, "'fetches' takes keys, as in '\(name) fetches notes/1 notes/2'")]
             while !line.isAtEnd { keys.append(try key(&line, "")) }

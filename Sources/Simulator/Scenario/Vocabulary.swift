@@ -8,7 +8,9 @@ enum Vocabulary {
         "compact", "settle", "expect", "postpone", "copy", "replace", "servers", "announcements", "grant", "revoke",
     ]
     /// What a device does.
-    static let verbs = ["puts", "writes", "merges", "deletes", "increments", "reads", "fetches", "evicts", "retries", "discards", "moves"]
+    static let verbs = [
+        "puts", "writes", "merges", "deletes", "increments", "reads", "fetches", "evicts", "retries", "discards", "moves", "switches",
+    ]
     /// What the server does.
     static let serverVerbs = ["puts", "writes", "merges", "deletes", "increments", "invalidates"]
 

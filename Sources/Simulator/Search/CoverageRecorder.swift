@@ -114,7 +114,7 @@ extension ScenarioEvent {
     /// their effects.
     var faultClass: UInt8? {
         switch self {
-        case .crash, .postponeClosures, .start(.device), .crashServer, .crashOneServer, .start(.server), .disk(.server, _, _): 1
+        case .crash, .postponeClosures, .follow, .start(.device), .crashServer, .crashOneServer, .start(.server), .disk(.server, _, _): 1
         case .sleep, .wake, .reconnect: 2
         case .disk(.device, _, _): 3
         case .peers, .roam, .partition, .unplug, .slow, .heal, .intercept, .cutConnections, .messageFault, .refuse, .grant, .revoke: 4

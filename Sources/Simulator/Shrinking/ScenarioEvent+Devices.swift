@@ -20,6 +20,7 @@ extension ScenarioEvent {
         case .crash(_, let down): .crash(device: device, down: down)
         case .start: .start(.device(device))
         case .postponeClosures(_, let delay): .postponeClosures(device: device, delay)
+        case .follow(_, let collections): .follow(device: device, collections)
         case .copyDisk: .copyDisk(device: device)
         case .replaceDisk: .replaceDisk(device: device)
         case .sleep(_, let duration): .sleep(device: device, duration)

@@ -16,7 +16,11 @@ final class SimulatedDevice {
 
     let number: Int
     let declaration: Scenario.Device
-    let settings: SyncSettings
+    private(set) var settings: SyncSettings
+    /// What it follows from its next start.
+    var nextFilter: ChangeFilter?
+    /// The records that it does not follow and that its user has read last, by this process.
+    var seen: [RecordKey: Entry] = [:]
     /// The server to which its requests go.
     var server = 0
 
@@ -130,6 +134,8 @@ final class SimulatedDevice {
     /// A new process, with nothing but the disk.
     func boot() {
         run += 1
+        if let nextFilter { settings.filter = nextFilter }
+        (nextFilter, seen) = (nil, [:])
         machine = SyncMachine(settings: settings, client: store.state.client)
         tier = Self.tier(settings)
         touched = .all
@@ -175,6 +181,9 @@ final class SimulatedDevice {
     /// The entry on disk; none while a clear is under way.
     func entry(of key: RecordKey) -> Entry? { isCleared ? nil : store.entries[key] }
 
+    /// The record that a write refers to and that a read compares with the server's.
+    func known(_ key: RecordKey) -> Entry? { settings.covers(key) ? entry(of: key) : isCleared ? nil : seen[key] }
+
     /// What the tiers below the memory show.
     func view(of key: RecordKey) -> KeyView {
         let entry = entry(of: key)
@@ -204,8 +213,8 @@ enum TouchedKeys {
             switch operation {
             case .put(let entry, _): insert(entry.key)
             case .confirm(let revalidation), .withoutValue(let revalidation, _): insert(revalidation.key)
-            case .evict(.key(let key), _), .invalidate(.key(let key), _): insert(key)
-            case .evict, .invalidate, .finishPass, .inherit: self = .all
+            case .evict(.key(let key), _), .invalidate(.key(let key), _), .remove(let key): insert(key)
+            case .evict, .invalidate, .finishPass, .narrow, .inherit: self = .all
             }
         }
     }

@@ -22,7 +22,7 @@ extension SimulatedSystem {
             }
         let callerID = callerID(.write(device: device.number, key))
         try handle(
-            device, .set(SetRequest(callerID: callerID, key: key, operation: operation, policy: policy, base: device.entry(of: key))))
+            device, .set(SetRequest(callerID: callerID, key: key, operation: operation, policy: policy, base: device.known(key))))
     }
 
     /// Retries the oldest rejected write.
@@ -32,7 +32,7 @@ extension SimulatedSystem {
         let callerID = callerID(.write(device: device.number, rejection.key))
         let request = SetRequest(
             callerID: callerID, key: rejection.key, operation: rejection.operation, policy: rejection.policy,
-            base: device.entry(of: rejection.key),
+            base: device.known(rejection.key),
             retries: rejection.writeID)
         try handle(device, .set(request))
     }
@@ -47,6 +47,8 @@ extension SimulatedSystem {
     /// From memory, from disk, from the server: as the SDK's reads go.
     func read(_ device: SimulatedDevice, _ key: RecordKey) throws(Violation) {
         guard device.phase == .running else { return }
+        // Only a read from the server shows the present record.
+        guard device.settings.covers(key) else { return try fetch(device, [key], mustBeNew: true) }
         if device.tier.read(key) == nil { device.memory.store(device.view(of: key)) }
         try inspect(device)
         guard device.view(of: key).value == .unknown else { return }
@@ -73,7 +75,7 @@ extension SimulatedSystem {
         oracle.asked(device, keys)
         let callerID = callerID(
             .fetch(device: device.number, keys: keys, floors: mustBeNew ? keys.map { oracle.floor(of: $0) } : [], since: now))
-        let items = keys.map { FetchRequest.Item(key: $0, known: device.entry(of: $0)) }
+        let items = keys.map { FetchRequest.Item(key: $0, known: device.known($0)) }
         try handle(device, .fetch(FetchRequest(callerID: callerID, items: items, mustBeNew: mustBeNew && bug != .joinEarlierRead)))
     }
 
@@ -112,6 +114,10 @@ extension SimulatedSystem {
             guard let problem = oracle.accepted(device, writeID, key) else { return }
             throw fail(.durableBeforeAcknowledged, device.number, problem)
         case (.fetch(_, let keys, let floors, _), .views(let views)):
+            for view in views where !device.settings.covers(view.key) {
+                device.seen[view.key] = view.entry
+                if bug == .keepUncovered { device.memory.store(view) }
+            }
             for ((key, floor), view) in zip(zip(keys, floors), views) {
                 // Under pending writes of the device, a view may stand on an older record until their verdicts are known.
                 guard !view.isPending, !device.machine.overlaidKeys.contains(key), let problem = oracle.returned(view, of: key, floor)

@@ -42,7 +42,7 @@ extension SimulatedSystem {
             kept.entries.removeAll { operation in
                 switch operation {
                 case .evict, .invalidate: true
-                case .put, .confirm, .withoutValue, .finishPass, .inherit: false
+                case .put, .confirm, .withoutValue, .finishPass, .remove, .narrow, .inherit: false
                 }
             }
             let found = device.commit(kept)

@@ -23,6 +23,7 @@ extension SimulatedSystem {
         case .start(.server): for server in servers { try startServer(server) }
         case .start(.device(let number)): if devices[number].phase == .down { restart(devices[number]) }
         case .postponeClosures(let number, let delay): devices[number].closureDelay = delay
+        case .follow(let number, let collections): follow(collections, devices[number])
         case .copyDisk(let number): copyDisk(of: devices[number])
         case .replaceDisk(let number): replaceDisk(of: devices[number])
         case .sleep(let number, let duration): sleep(devices[number], duration)
@@ -136,7 +137,7 @@ extension ScenarioEvent {
         switch self {
         case .write(let device, _, _, _), .read(let device, _), .fetch(let device, _), .retryRejected(let device),
             .discardRejected(let device), .evict(let device, _), .clear(let device),
-            .join(let device), .crash(let device, _), .postponeClosures(let device, _), .start(.device(let device)),
+            .join(let device), .crash(let device, _), .postponeClosures(let device, _), .follow(let device, _), .start(.device(let device)),
             .copyDisk(let device), .replaceDisk(let device), .sleep(let device, _), .wake(let device),
             .reconnect(let device), .setClock(.device(let device), _),
             .disk(.device(let device), _, _), .partition(let device, _, _), .unplug(let device, _), .heal(let device),

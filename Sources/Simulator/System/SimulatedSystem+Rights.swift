@@ -188,7 +188,7 @@ extension SimulatedDevice {
             switch operation {
             case .finishPass: true
             case .evict(_, let position): position.revision == .maximum
-            case .put, .confirm, .withoutValue, .invalidate, .inherit: false
+            case .put, .confirm, .withoutValue, .invalidate, .remove, .narrow, .inherit: false
             }
         }
         guard transaction.removesRecords || removesUnreadable else { return skipped }

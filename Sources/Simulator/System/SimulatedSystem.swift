@@ -131,6 +131,16 @@ final class SimulatedSystem {
         for device in devices where !device.declaration.joinsLater { start(device) }
     }
 
+    /// Lets the device follow these collections from its next start.
+    func follow(_ collections: [String], _ device: SimulatedDevice) {
+        var declaration = device.declaration
+        declaration.collections = collections
+        // The names were checked with the scenario.
+        if let filter = try? Self.filter(declaration, isWide: device.settings.filter.collections.count > ChangeFilter.maximumCollections) {
+            device.nextFilter = filter
+        }
+    }
+
     /// - Parameter isWide: whether it names more collections than a request may, most of which there are not.
     private static func filter(_ declaration: Scenario.Device, isWide: Bool) throws -> ChangeFilter {
         let others = isWide && !declaration.collections.isEmpty ? (1...ChangeFilter.maximumCollections).map { "unused-\($0)" } : []

@@ -38,7 +38,7 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
         case .network: "partitions, unplugged devices, slow links, broken connections"
         case .messages: "messages lost, doubled, delayed, cut or garbled"
         case .proxies: "proxies, login pages and firewalls that answer for the server"
-        case .crashes: "device processes killed and started again; merge closures registered late"
+        case .crashes: "device processes killed and started again, some with other collections to follow; merge closures registered late"
         case .sleep: "devices asleep, for days too; network paths that change"
         case .disks: "device disks full, failing or slow"
         case .clocks: "wall clocks set forward or back"

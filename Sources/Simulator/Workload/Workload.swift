@@ -42,6 +42,8 @@ struct WorkloadGenerator {
     private var rights: RandomSource
     /// For the server's store that does not say whether it has committed, so that the rest of the course does not depend on it.
     private var stores: RandomSource
+    /// For updates of apps that follow other collections.
+    private var updates: RandomSource
     /// The mean time between incidents, in milliseconds.
     private let tempo: Int64
     /// In milliseconds.
@@ -67,6 +69,7 @@ struct WorkloadGenerator {
         var random = RandomSource(seed: seed, stream: 1)
         rights = RandomSource(seed: seed, stream: 4)
         stores = RandomSource(seed: seed, stream: 5)
+        updates = RandomSource(seed: seed, stream: 6)
         let chosen: Int64 = random.pick([15, 60, 250, 2_000])
         tempo = meanDelay ?? chosen
         self.longestFault = longestFault ?? min(tempo * 400, 120_000)
@@ -218,6 +221,11 @@ struct WorkloadGenerator {
         case .messages: return .messageFault(device: device, random.pick(ScenarioEvent.Way.allCases), messageFault())
         case .crashes:
             let crash = ScenarioEvent.crash(device: device, down: random.duration(10, duration() + 10))
+            if updates.chance(oneIn: 4) {
+                waiting.append(Scenario.Incident(after: 0, crash))
+                return .follow(
+                    device: device, updates.pick([[], ["counters", "notes"], ["notes"], ["documents"], ["counters", "documents"]]))
+            }
             guard random.chance(oneIn: 3) else { return crash }
             waiting.append(Scenario.Incident(after: 0, crash))
             return .postponeClosures(device: device, duration() + 10)

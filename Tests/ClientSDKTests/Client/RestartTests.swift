@@ -65,13 +65,13 @@ import Testing
         // Then nothing is readable, and the writer gets an error
         #expect(bob.notes["1"] == nil && bob.notes["2"] == nil)
         #expect(try await bob.notes.snapshot(forKey: "1", policy: .cacheOnly).isKnown == false)
-        #expect(try await bob.notes.ids().isEmpty)
+        #expect(try await bob.notes.ids(policy: .cacheOnly).isEmpty)
         await #expect(throws: ClientError.cleared) { try await within { try await pending.outcome() } }
         #expect(bob.status.waitingWrites == 0)
         // After a restart neither, but the server's records come again
         await bob.stop()
         try await bob.start()
-        #expect(try await bob.notes.ids().isEmpty)
+        #expect(try await bob.notes.ids(policy: .cacheOnly).isEmpty)
         fixture.proxy.acceptAgain()
         let seen = try await first(of: bob.notes.snapshots()) { !$0.isEmpty }
         #expect(seen.map(\.id) == ["1"])

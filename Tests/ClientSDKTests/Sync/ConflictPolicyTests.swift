@@ -366,26 +366,6 @@ import Testing
         #expect(scene.text("c/1") == "15" && scene.stored("c/1")?.needsRefresh == true)
     }
 
-    @Test func anOlderOwnWriteDoesNotReplaceARecordThatWasShownWithoutItsValue() throws {
-        // Given a key that the feed does not bring, three writes of it in one batch, and a read that contains all three
-        var scene = Scene.live(.cachedKeys, filter: try ChangeFilter(collections: ["others"]), holding: [Scene.put("c/1", 4, "1")])
-        scene.put("c/1", "{}", .rejectIfChanged)
-        scene.put("c/1", #"{"v":2}"#)
-        _ = scene.set("c/1", .patch(Array(#"{"w":3}"#.utf8)))
-        scene.device.crash()
-        scene.answerStatus(last: 0, at: 10)
-        #expect(scene.numbers == [1, 2, 3])
-        _ = scene.fetch("c/1")
-        let read = Scene.record(Scene.key("c/1"), 18, Scene.json(#"{"v":2,"w":3}"#))
-        scene.answerFetch(.record(read, Scene.position(18)), lastWrite: 3)
-        #expect(scene.text("c/1") == #"{"v":2,"w":3}"#)
-        // When the verdicts arrive with a newer record of another, too large to be shown
-        let rejected = Scene.rejected(1, current: Self.outline("c/1", 19))
-        scene.results([rejected, Scene.applied(2, 17), Scene.applied(3, 18)], at: 19)
-        // Then the second write, which is older than the record that was shown, is not shown again
-        #expect(scene.view("c/1").value == .unknown && scene.stored("c/1") == nil && !scene.isPending("c/1"))
-    }
-
     @Test func aMergeSurvivesARestart() {
         // Given
         var scene = live()

@@ -15,7 +15,7 @@ import Testing
             ["reachability", "binding"],
             ["local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "merger", "resetter"]
         ),
-        "LocalState": (["state", "writes", "unstored", "rejected", "holdsRecords"], ["transactions"]),
+        "LocalState": (["state", "writes", "unstored", "rejected", "holdsRecords"], ["transactions", "firstCopy"]),
         "RejectionList": (["entries", "bytes"], []),
         "Outbox": (["keys", "queue", "awaitingBase", "merging", "displaced", "firstDisplaced"], []),
         "UnstoredWrites": (["queue", "writeBases"], []),
@@ -140,7 +140,7 @@ import Testing
             let epoch = Epoch(bits: 1)
             let state: [StateChange] = [
                 .epoch(epoch), .cursor(Cursor(epoch: epoch, revision: .zero)), .scope(SyncSettings().scope), .revalidation(.complete),
-                .completeAt(Timestamp(milliseconds: 0)),
+                .completeAt(Timestamp(milliseconds: 0)), .whole(.all),
             ]
             _ = store.commit(DiskTransaction(id: TransactionID(0), state: state))
             var persisted = store.persisted

@@ -297,10 +297,10 @@ import Testing
 
     @Test func anotherFilterAtTheNextStartVerifiesEverything() throws {
         // Given
-        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, filter: try ChangeFilter(collections: ["c"]), holding: [Scene.put("c/1", 4, "1")])
         var settings = SyncSettings()
         settings.following = .cachedKeys
-        settings.filter = try ChangeFilter(collections: ["d"])
+        settings.filter = try ChangeFilter(collections: ["c", "d"])
         // When
         scene.device.machine = SyncMachine(settings: settings, client: scene.device.store.state.client)
         scene.device.calls = []

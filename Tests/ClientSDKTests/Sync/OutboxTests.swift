@@ -462,22 +462,6 @@ import Testing
         #expect(scene.text("c/1") == "1" && !scene.isPending("c/1") && scene.device.store.rows.isEmpty)
     }
 
-    @Test func outsideTheFilterAReadConfirms() throws {
-        // Given
-        var scene = Scene.live(.everything, filter: try ChangeFilter(collections: ["c"]))
-        _ = scene.fetch("d/1")
-        scene.answerFetch(.record(Scene.record(Scene.key("d/1"), 4, Scene.json(#"{"n":1}"#)), Scene.position(10)))
-        _ = scene.set("d/1", Scene.increment())
-        // When
-        scene.results([Scene.applied(1, 12)], at: 12)
-        // Then
-        #expect(scene.fetches.count == 1)
-        scene.answerFetch(.record(Scene.record(Scene.key("d/1"), 12, Scene.json(#"{"n":2}"#)), Scene.position(12)), lastWrite: 1)
-        #expect(scene.text("d/1") == #"{"n":2}"#)
-        #expect(scene.device.store.rows.isEmpty)
-        #expect(scene.fetches.isEmpty)
-    }
-
     @Test func outcomesOfOtherWritesAreRefused() {
         // Given
         var scene = Scene.live()

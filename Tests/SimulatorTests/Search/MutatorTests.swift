@@ -40,6 +40,7 @@ import Testing
             for incident in mutator.fresh().incidents {
                 switch incident.event {
                 case .write, .read, .fetch, .retryRejected, .discardRejected, .serverWrite, .invalidate, .join, .crash, .postponeClosures,
+                    .follow,
                     .healAll:
                     break
                 default: Issue.record("\(incident.event)")

@@ -74,7 +74,7 @@ extension EntryOperation {
     var leavesWorkToRefresh: Bool {
         switch self {
         case .withoutValue, .invalidate: true
-        case .put, .confirm, .evict, .finishPass, .inherit: false
+        case .put, .confirm, .evict, .finishPass, .remove, .narrow, .inherit: false
         }
     }
 
@@ -100,6 +100,8 @@ extension EntryOperation {
             stored.invalidate(at: position)
             return stored
         case .finishPass(let pass, let position): return stored?.ended(pass, at: position)
+        case .remove(let removed): return removed == key ? nil : stored
+        case .narrow(let filter, let writtenKeys): return filter.matches(key) || writtenKeys.contains(key) ? stored : nil
         case .inherit(let inheritance): return stored?.inherited(inheritance)
         }
     }

@@ -23,6 +23,11 @@ package enum EntryOperation: Hashable, Sendable {
     /// feed continues from `at`, so it reports every later change. For a reader of a part, `at` has the greatest revision: see
     /// ``UnreadableRecords``.
     case finishPass(Int64, at: Cursor)
+    /// Removes the row of a key that the device does not follow, whatever it is known through.
+    case remove(RecordKey)
+    /// Removes the rows that the filter does not match, except for those of `writtenKeys`, which are the keys in the outbox: the
+    /// device follows less than before.
+    case narrow(ChangeFilter, writtenKeys: Set<RecordKey>)
     /// Takes the rows that the histories share into the one that continues the other (``Entry/inherited(_:)``).
     case inherit(Inheritance)
 }

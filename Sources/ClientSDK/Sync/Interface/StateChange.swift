@@ -10,6 +10,8 @@ package enum StateChange: Hashable, Sendable {
     case pass(Int64)
     case revalidation(SyncState.RevalidationPhase)
     case scope(String)
+    case whole(ChangeFilter?)
+    case floor(Cursor?)
     case mustReconcile(Bool)
     case droppedRejections(Int64)
     case store(StoreIdentifier)

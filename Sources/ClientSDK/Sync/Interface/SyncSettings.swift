@@ -51,9 +51,40 @@ package struct SyncSettings: Hashable, Sendable {
 
     package init() {}
 
+    /// Whether the feed brings the changes of this record. The rule of coverage: a device treats a record as current only while
+    /// its subscription covers the key, and has covered it without a gap since the record's position. So it keeps no others, but
+    /// for those under its own waiting writes. O(log n) for n collections of the filter.
+    package func covers(_ key: RecordKey) -> Bool { filter.matches(key) }
+
+    /// Whether the device holds all records that the filter matches, once it has caught up.
+    package var holdsAll: Bool { following == .everything && !mayEvict }
+
     /// The settings that decide which entries the feed keeps up to date, as text: see ``SyncState/scope``.
-    package var scope: String {
-        // A copy from which entries may have been evicted is read again when eviction is no longer allowed.
-        "\(following == .everything ? mayEvict ? "everything within a limit" : "everything" : "held"):\(filter.collections.joined(separator: ",")):\(filter.prefix)"
+    package var scope: String { "\(Self.scopeVersion)\(scopeKind):\(filter.text)" }
+
+    /// A file of an earlier version may hold records that its scope does not cover.
+    private static let scopeVersion = "2:"
+
+    /// A copy from which entries may have been evicted is read again when eviction is no longer allowed.
+    private var scopeKind: String { following == .everything ? mayEvict ? "everything within a limit" : "everything" : "held" }
+
+    /// Whether a device that has followed `scope` holds all that these settings cover.
+    func narrows(_ scope: String) -> Bool {
+        guard let earlier = Self.parts(of: scope) else { return false }
+        return earlier.kind == scopeKind && earlier.filter.includes(filter)
+    }
+
+    /// Returns the filter of a device that has followed everything that `scope` covers; `nil` for another scope.
+    static func copiedFilter(in scope: String) -> ChangeFilter? {
+        parts(of: scope).flatMap { $0.kind == "everything" ? $0.filter : nil }
+    }
+
+    private static func parts(of scope: String) -> (kind: String, filter: ChangeFilter)? {
+        var bytes = scope.utf8[...]
+        if bytes.starts(with: scopeVersion.utf8) { bytes = bytes.dropFirst(scopeVersion.utf8.count) }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let filter = ChangeFilter(text: String(Substring(bytes[bytes.index(after: colon)...])))
+        else { return nil }
+        return (String(Substring(bytes[..<colon])), filter)
     }
 }

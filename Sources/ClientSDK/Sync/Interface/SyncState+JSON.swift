@@ -2,7 +2,7 @@ package import FreshetWire
 
 extension SyncState: WireMessage {
     /// `{"client":…,"nextNumber":…,"nextReceipt":…,"epoch"?:…,"cursor"?:…,"completeAt"?:…,"lostCursor"?:…,"pass":…,"verification":…,"mustReconcile":…,
-    /// "droppedRejections"?:…,"store"?:…,"renamesAfter"?:…,"principal"?:…}`
+    /// "whole"?:…,"floor"?:…,"droppedRejections"?:…,"store"?:…,"renamesAfter"?:…,"principal"?:…}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("client", client.text)
@@ -15,6 +15,8 @@ extension SyncState: WireMessage {
         writer.member("pass", pass)
         writer.member("verification", revalidation.rawValue)
         writer.member("scope", scope)
+        if let whole { writer.member("whole", whole.text) }
+        if let floor { writer.member("floor", floor.description) }
         writer.member("mustReconcile", mustReconcile)
         if droppedRejections > 0 { writer.member("droppedRejections", droppedRejections) }
         if let store { writer.member("store", store.token) }
@@ -27,6 +29,7 @@ extension SyncState: WireMessage {
     package init(_ reader: inout JSONReader) throws(WireError) {
         var client: ClientIdentifier?
         var lostCursor: Cursor?
+        var whole: ChangeFilter??
         var changes: [StateChange] = []
         try reader.beginObject()
         while let name = try reader.nextMember() {
@@ -41,6 +44,8 @@ extension SyncState: WireMessage {
             case "pass": changes.append(.pass(try reader.counter(from: 1)))
             case "verification": changes.append(.revalidation(RevalidationPhase(rawValue: try reader.integer()) ?? .complete))
             case "scope": changes.append(.scope(try reader.string()))
+            case "whole": whole = .some(ChangeFilter(text: try reader.string()))
+            case "floor": changes.append(.floor(try Cursor(try reader.string())))
             case "droppedRejections": changes.append(.droppedRejections(try reader.counter(from: 0)))
             case "mustReconcile": changes.append(.mustReconcile(try reader.boolean()))
             case "renamesAfter": changes.append(.renamesAfter(try reader.integer()))
@@ -56,6 +61,8 @@ extension SyncState: WireMessage {
         self.init(client: client)
         for change in changes { apply(change) }
         self.lostCursor = lostCursor
+        // An earlier version stores only whether the copy is complete now.
+        self.whole = whole ?? (completeAt != nil && revalidation == .complete ? SyncSettings.copiedFilter(in: scope) : nil)
     }
 }
 

@@ -32,6 +32,12 @@ package struct SyncState: Hashable, Sendable {
     package var revalidation: RevalidationPhase
     /// The settings that were followed up to ``cursor``. If they differ at the next start, all entries are verified.
     package var scope: String
+    /// The part of the namespace of which this device has held all records at some time, and has reported none missing since; `nil`
+    /// before the first complete copy. Its records may be old: ``completeAt`` and ``revalidation`` say so.
+    package var whole: ChangeFilter?
+    /// The latest position at which this device has seen a record outside of what it follows, unless ``cursor`` is past it; `nil`
+    /// for none. The device keeps no such record, so this keeps a later read of it from going back.
+    package var floor: Cursor?
     /// Whether the server must be asked for its last number of this device before anything is sent (after a new epoch).
     package var mustReconcile: Bool
     /// The number of rejected writes that were dropped, because there were too many, before the user had retried or
@@ -63,10 +69,21 @@ package struct SyncState: Hashable, Sendable {
         revalidation == .complete && completeAt != nil && cursor.map { $0.epoch == epoch && $0.goal == nil } ?? false
     }
 
+    /// Whether the device has held all records of the collection that the filter matches; false if it matches none.
+    package func isWhole(_ collection: String, in filter: ChangeFilter) -> Bool {
+        guard let whole, let collection = try? ChangeFilter(collections: [collection]), let part = filter.intersection(collection) else {
+            return false
+        }
+        return whole.includes(part)
+    }
+
     /// Returns the changes after which the feed is read again from its start, in another pass.
     func withoutPosition(_ settings: SyncSettings) -> [StateChange] {
         [.pass(pass + 1), .cursor(nil), .revalidation(settings.following == .everything ? .fromStart : .ofCachedKeys)]
     }
+
+    /// Returns the changes after which the device holds no record.
+    func withoutRecords(_ settings: SyncSettings) -> [StateChange] { withoutPosition(settings) + [.whole(nil)] }
 
     package mutating func apply(_ change: StateChange) {
         switch change {
@@ -81,6 +98,8 @@ package struct SyncState: Hashable, Sendable {
         case .pass(let pass): self.pass = pass
         case .revalidation(let revalidation): self.revalidation = revalidation
         case .scope(let scope): self.scope = scope
+        case .whole(let filter): whole = filter
+        case .floor(let position): floor = position
         case .mustReconcile(let must): mustReconcile = must
         case .droppedRejections(let count): droppedRejections = count
         case .store(let store): self.store = store

@@ -46,6 +46,10 @@ package struct SyncStatus: Hashable, Sendable {
     package var cursor: Cursor?
     /// Whether every entry has been confirmed since the last reset, and no entry needs a refresh.
     package var isVerified: Bool
+    /// The progress of the first complete copy; `nil` once there is one, and for a device that makes none.
+    package var firstCopy: FirstCopy?
+    /// See ``SyncState/whole``.
+    package var whole: ChangeFilter?
     /// The present pass of verification.
     package var pass: Int64
     package var filter: ChangeFilter

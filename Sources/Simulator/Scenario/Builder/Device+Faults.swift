@@ -1,3 +1,5 @@
+import FreshetWire
+
 /// Faults of a device. A fault without a duration lasts until another statement ends it.
 extension Scenario.Device {
     /// Loses messages silently for a while; without a duration until ``heal(line:)``.
@@ -37,6 +39,14 @@ extension Scenario.Device {
     /// Lets its next process register its merge closures so long after its start.
     public func postponeClosures(for time: Duration, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .postponeClosures(device: number, try time.milliseconds()) }
+    }
+
+    /// Lets it follow these collections from its next start, or all if there are none; see ``ScenarioEvent/follow(device:_:)``.
+    public func switches(to collections: String..., line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in
+            for collection in collections { try RecordKey.check(collection) }
+            return .follow(device: number, collections)
+        }
     }
 
     /// Copies its disk as it is; see ``ScenarioEvent/copyDisk(device:)``.

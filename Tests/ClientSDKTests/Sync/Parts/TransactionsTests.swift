@@ -10,6 +10,7 @@ import Testing
         case .discard?: "discard"
         case .noChange?: "no change"
         case .bind?: "bind"
+        case .narrow?: "narrow"
         case .rename?: "rename"
         case .leaveName?: "leaveName"
         case .sets?: "sets"
