@@ -35,7 +35,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -82,14 +81,10 @@ let package = Package(
             exclude: ["README.md"],
             swiftSettings: strict
         ),
-        // By itself, since swift-crypto compiles BoringSSL: a build without encryption does not wait for it.
+        // By itself, so that a cache without encryption does not link libcrypto.
         .target(
-            name: "FreshetCacheEncryption",
-            dependencies: ["FreshetCache", .product(name: "Crypto", package: "swift-crypto")],
-            path: "Sources/CacheEncryption",
-            exclude: ["README.md"],
-            swiftSettings: strict
-        ),
+            name: "FreshetCacheEncryption", dependencies: ["CFreshetCrypto", "FreshetCache"], path: "Sources/CacheEncryption",
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "FreshetTransport",
             dependencies: ["CFreshetCurl", "FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -248,7 +243,6 @@ let package = Package(
             name: "CacheTests",
             dependencies: [
                 "CacheProcess", "FreshetCache", "FreshetCacheEncryption", "FreshetSQLite", "FreshetTestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],

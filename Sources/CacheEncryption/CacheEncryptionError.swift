@@ -2,6 +2,8 @@
 public enum CacheEncryptionError: Error, Hashable, Sendable {
     /// An AES key has 16, 24 or 32 bytes, and this one does not: derive one of a valid size.
     case invalidKey(bytes: Int)
+    /// libcrypto did not encrypt: the process has no memory left, or OpenSSL is configured to refuse AES-GCM.
+    case failed
 }
 
 extension CacheEncryptionError: CustomStringConvertible {
@@ -9,6 +11,7 @@ extension CacheEncryptionError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidKey(let bytes): "A key for AES has 16, 24 or 32 bytes, not \(bytes): derive one of the right size."
+        case .failed: "libcrypto did not encrypt: free memory, or allow AES-GCM in the configuration of OpenSSL."
         }
     }
 }
