@@ -17,7 +17,10 @@ struct Demo: AsyncParsableCommand {
             """)
 
     @Flag(help: "End after the last check instead of serving on.") var once = false
-    @Option(help: "The server's port; 0 takes any free one.") var port = 0
+    @Option(help: "The server's port; 0 takes any free one. (default: \(Serve.defaultPort), and with --once 0)") var port: Int?
+
+    /// Only a server that goes on is looked for at the port that all pages name.
+    var chosenPort: Int { port ?? (once ? 0 : Serve.defaultPort) }
 
     func run() async throws {
         let folder = try Self.makeFolder()
@@ -32,7 +35,7 @@ struct Demo: AsyncParsableCommand {
         }
         defer { interruption.cancel() }
         let output = DemoOutput(style: Style(for: .output)) { StandardStream.output.printLine($0) }
-        var script = try await DemoScript(folder: folder, port: port, slot: slot, output: output)
+        var script = try await DemoScript(folder: folder, port: chosenPort, slot: slot, output: output)
         do {
             try await script.run()
             if !once, script.output.failures.isEmpty { try await script.serveOn() }

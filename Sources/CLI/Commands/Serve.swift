@@ -43,6 +43,9 @@ struct Serve: AsyncParsableCommand {
     /// The beginning of the lines that state further addresses.
     static let alsoPrefix = "also listening on "
 
+    /// The port that all commands, pages and examples name.
+    static let defaultPort = 8_180
+
     private static let defaultData = "./freshet-data"
 
     /// A thousand years.
@@ -61,7 +64,7 @@ struct Serve: AsyncParsableCommand {
     var host: String?
     @Flag(help: "Listen beyond loopback: everyone who can reach the address can then read and change all records.") var open = false
     @Flag(help: "Answer only requests with a key; 'freshet key create' makes the first one.") var requireKeys = false
-    @Option(help: "The port; 0 takes any free one. (default: 8180)") var port: Int?
+    @Option(help: "The port; 0 takes any free one. (default: \(Serve.defaultPort))") var port: Int?
     @Option(
         help: ArgumentHelp(
             """
@@ -316,7 +319,7 @@ struct Serve: AsyncParsableCommand {
                 "--host \(settings.host) is beyond loopback, where \(Self.exposure): add --require-keys, or --open if that is meant, or leave "
                     + "--host out")
         }
-        settings.port = port ?? 8_180
+        settings.port = port ?? Self.defaultPort
         settings.adminSocket = adminSocket
         if let recentLimit { settings.recentTotalBytes = recentLimit }
         if let requestMemory { settings.requestMemory = requestMemory }
@@ -381,6 +384,13 @@ extension CommandFailure {
             case .invalidConfiguration: .usage
             case .alreadyStarted: .software
             }
-        self.init(status, error.description)
+        if case .addressInUse(let host, let port) = error {
+            self.init(
+                status,
+                "\(host):\(port) is in use: stop the program that listens there, or choose another port by --port or in the file of "
+                    + "--config (0 picks a free one)")
+        } else {
+            self.init(status, error.description)
+        }
     }
 }

@@ -57,7 +57,7 @@ struct RemoteOptions: ParsableArguments {
         completion: .file())
     var adminSocket: String?
 
-    static let defaultServer = "http://127.0.0.1:8180"
+    static let defaultServer = "http://127.0.0.1:\(Serve.defaultPort)"
     static let defaultNamespace = "default"
 
     func validate() throws {

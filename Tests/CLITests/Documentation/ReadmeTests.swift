@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import FreshetTestSupport
 import Glibc
@@ -14,7 +15,7 @@ struct ReadmeTests {
         let preamble = "import FreshetClient\n\nstruct Note: Codable, Sendable { var text: String }\n\n"
         let shown = try #require(excerpt(of: page, from: "```swift\n\(preamble)", to: "```"))
         let compiled = try #require(excerpt(of: source, from: "    // README begins\n", to: "    // README ends"))
-        let lines = unindented(compiled).replacing("url: server", with: "url: \"http://127.0.0.1:8180\"")
+        let lines = unindented(compiled).replacing("url: server", with: "url: \"\(RemoteOptions.defaultServer)\"")
             .replacing(".directory(folder)", with: ".directory(\"./cache\")")
         // Then they are the same
         #expect(shown == lines)
@@ -73,27 +74,80 @@ struct ReadmeTests {
         #expect(await process.ending() == .exited(0))
     }
 
-    @Test(.timeLimit(.minutes(5))) func theExampleRuns() async throws {
-        // Given a server
+    @Test("the first program shows its note at the server of the first command", .timeLimit(.minutes(5)))
+    func theFirstProgramRuns() async throws {
+        // Given the page's first command, which is the demo of the release build
+        let commands = try #require(excerpt(of: try Project.text(of: "README.md"), from: "```sh\n", to: "```"))
+        #expect(commands.hasPrefix("scripts/run "))
+        #expect(try Project.text(of: "scripts/run").hasSuffix("/freshet\" demo \"$@\"\n"))
+        // And the demo, at a port of the test's own, once it goes on serving
+        let port = try await FreePort.shared.next()
+        let demo = try ChildProcess(executable: Program.path, arguments: ["demo", "--port", "\(port)"])
+        defer { demo.send(SIGKILL) }
+        let server = "http://127.0.0.1:\(port)"
+        var output: [String] = []
+        for await line in demo.lines {
+            output.append(line)
+            if line.hasPrefix("Serving on \(server)") { break }
+        }
+        try #require(output.last?.hasPrefix("Serving on") == true, "\(output.joined(separator: "\n"))")
+        // When the program runs until it has shown the confirmed note
         let folder = TemporaryDirectory()
-        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
         let (shown, continuation) = AsyncStream.makeStream(of: String.self)
-        // When the example runs until it has shown the confirmed note
-        let cache = folder.path + "/cache"
         let example = Task {
-            try await readmeExample(server: server.url, folder: cache) { text, isPending in
-                continuation.yield("\(text)\(isPending ? ", pending" : "")")
+            defer { continuation.finish() }
+            try await readmeExample(server: server, folder: folder.file("cache")) { (texts: String...) in
+                continuation.yield(texts.joined(separator: " "))
             }
         }
         var lines: [String] = []
         for await line in shown {
             lines.append(line)
-            if line == "Hello", lines.count > 1 { break }
+            if line.hasSuffix("(confirmed)") { break }
         }
+        // Then it has printed what the page says
+        #expect(lines == ["Hello", "Hello (confirmed)"])
+        #expect(try Project.text(of: "README.md").contains("# prints Hello, then Hello (confirmed), then each change"))
         example.cancel()
-        // Then the note was shown from the start, as pending unless the server was faster
-        #expect(lines.allSatisfy { $0 == "Hello" || $0 == "Hello, pending" })
         _ = await example.result
+        demo.send(SIGINT)
+        #expect(await demo.ending() == .exited(0))
+    }
+
+    @Test("a server is at one port, which all pages and examples name")
+    func everythingNamesOnePort() throws {
+        // Given the commands' defaults
+        #expect(Serve.defaultPort == 8_180 && RemoteOptions.defaultServer == "http://127.0.0.1:8180")
+        #expect(try Demo.parse([]).chosenPort == Serve.defaultPort)
+        #expect(try Demo.parse(["--once"]).chosenPort == 0)
+        #expect(try Demo.parse(["--port", "8280"]).chosenPort == 8_280)
+        // Then every other port that a page names for this machine is a second server's or a proxy's
+        let pages = try Project.files(in: ["docs", "docker", "Examples", "Sources"]) + ["README.md", "SECURITY.md", "CONTRIBUTING.md"]
+        var found = 0
+        for page in pages where !page.hasSuffix(".svg") {
+            guard let text = try? Project.text(of: page) else { continue }
+            for address in text.matches(of: /(127\.0\.0\.1|localhost):(?<port>[0-9]+)/) {
+                #expect(["8180", "8181", "8080"].contains(address.output.port), "\(page) names \(address.output.0)")
+                found += 1
+            }
+        }
+        #expect(found > 20)
+    }
+
+    @Test("a port that is taken ends the demo with what to do", .timeLimit(.minutes(5)))
+    func aPortThatIsTaken() async throws {
+        // Given a server
+        let folder = TemporaryDirectory()
+        let server = try await ServerProcess.start(executable: Program.path, data: folder.file("data"))
+        // When the demo, or another server, is to have its port
+        let port = "\(server.port)"
+        for command in [["demo", "--port", port], ["serve", "--memory", "--port", port]] {
+            let ending = try await Program()(command)
+            // Then it says who is asked to do what
+            #expect(ending.status == freshet.ExitStatus.unavailable.rawValue)
+            let advice = "127.0.0.1:\(port) is in use: stop the program that listens there, or choose another port by --port"
+            #expect(ending.error.contains(advice), "\(ending.error)")
+        }
         #expect(await server.stop() == .exited(0))
     }
 }
