@@ -40,22 +40,27 @@ install_packages() {
     rm -f "$log"
 }
 
-# The trait with which all tests are built. Changing the traits builds everything again: docs/decisions/0062-postgresql-store.md.
-readonly test_traits=(--traits PostgreSQL)
+# The trait of every build: one release build and one debug build serve all scripts, and the release build is what the image ships.
+# Another set of traits would build everything again (docs/decisions/0062-postgresql-store.md); scripts/check --all builds without.
+readonly traits=(--traits PostgreSQL)
 
-# The requirements of a build without traits: Swift 6.3 or newer, git for the packages, and the three C libraries.
+# The packages of the unit tests, and those of the other tests: the report's page is tested in a real browser, which draws no letters
+# without a font.
+readonly unit_packages=(curl openssl pgbouncer postgresql) integration_packages=(iso-codes chromium fonts-dejavu-core)
+
+# The requirements of a build: Swift 6.3 or newer, git for the packages, and the C libraries.
 prepare_build() {
     command -v swift >/dev/null || fail "swift is not in the PATH; install Swift 6.3 or newer: https://www.swift.org/install/linux/"
     local version
     version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p' | head -n 1)
     read -r major minor <<<"${version:-0 0}"
     [ $((major * 100 + minor)) -ge 603 ] || fail "Swift ${major}.${minor} is too old: it takes 6.3 or newer, https://www.swift.org/install/linux/"
-    install_packages git libsqlite3-dev libcurl4-openssl-dev libssl-dev pkg-config
+    install_packages git libsqlite3-dev libcurl4-openssl-dev libssl-dev pkg-config libpq-dev
 }
 
 # Builds the release program; `release_folder` is then the folder of the program and its objects.
 build_release() {
     say "building (release)"
-    swift build -c release --product freshet
-    release_folder=$(swift build -c release --show-bin-path)
+    swift build -c release --product freshet "${traits[@]}"
+    release_folder=$(swift build -c release "${traits[@]}" --show-bin-path)
 }
