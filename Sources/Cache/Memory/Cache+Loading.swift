@@ -9,22 +9,32 @@ extension Cache {
     /// to all callers and are not stored, unless `rememberingFailuresFor` is given. A caller that is cancelled gets
     /// `CancellationError` at once while the others keep waiting; when the last one is cancelled, the load is cancelled.
     ///
+    /// A load may ask for other values, in this cache or another one. The call by which a load would wait for itself,
+    /// directly or through other loads, throws ``LoadError/cyclic(keys:)``. `Task { }` and child tasks within a load count
+    /// as the load; a wait in `Task.detached` is bounded by `timeout` alone.
+    ///
     /// - Parameters:
     ///   - cost: computes the cost of a loaded value towards ``costLimit``; nil for the cost of a write that states
     ///     none.
     ///   - lifetime: how long the value may be returned; nil for ``defaultLifetime``.
     ///   - tags: tags by which ``removeAll(taggedWith:)`` finds the value.
     ///   - failureLifetime: how long an error is thrown again without another load (negative caching); nil for not at
-    ///     all. At most 1,024 keys are remembered; writing or removing the key forgets its error.
+    ///     all. At most 1,024 keys are remembered; writing or removing the key forgets its error. A
+    ///     ``LoadError/cyclic(keys:)`` is never remembered.
+    ///   - timeout: the time for the load, five minutes by default; nil for any time. Afterwards all callers get
+    ///     ``LoadError/timedOut(key:after:)``, the load is cancelled, and the key can be loaded again. As all other
+    ///     parameters, it is that of the caller that began the load. Measured by a clock that stops with the system.
     ///   - load: loads the value, in a separate task.
-    /// - Throws: the error of `load`, or `CancellationError` if the calling task was cancelled.
+    /// - Throws: the error of `load`, a ``LoadError``, or `CancellationError` if the calling task was cancelled.
     @inlinable
     public func value(
         forKey key: Key, cost: (@Sendable (Value) -> Int)? = nil, lifetime: Lifetime? = nil, tags: Set<String> = [],
-        rememberingFailuresFor failureLifetime: Duration? = nil, orLoad load: @escaping @Sendable () async throws -> Value
+        rememberingFailuresFor failureLifetime: Duration? = nil, timeout: Duration? = .seconds(300),
+        orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         if let value = value(forKey: key) { return value }
-        return try await loadedValue(key, LoadRequest(cost: cost, lifetime: lifetime, tags: tags, failureLifetime: failureLifetime), load)
+        let request = LoadRequest(cost: cost, lifetime: lifetime, tags: tags, failureLifetime: failureLifetime, timeout: timeout)
+        return try await loadedValue(key, request, load)
     }
 
     @usableFromInline
@@ -36,7 +46,7 @@ extension Cache {
         case .failed(let failure): throw failure.error
         case .join(let load, let waiter): return try await wait(for: load, waiter, key)
         case .begin(let load, let waiter):
-            load.begin(Task { await self.run(load, key, request, body) })
+            load.begin(timeout: request.timeout, fail: { self.fail(load, key, request, $0) }) { await self.run(load, key, request, body) }
             return try await wait(for: load, waiter, key)
         }
     }
@@ -59,7 +69,7 @@ extension Cache {
                 if failure.until > reading.uptime { return .failed(failure) }
                 forgetFailure(key, &released)
             }
-            let (load, waiter, isNew, left) = state.pointee.loads.ask(key, tags: request.tags)
+            let (load, waiter, isNew, left) = state.pointee.loads.ask(key, tags: request.tags, key: key)
             released.keep(left)
             return isNew ? .begin(load, waiter) : .join(load, waiter)
         }
@@ -88,15 +98,27 @@ extension Cache {
             }
             load.finish(.success(value))
         } catch {
-            let now = uptime()
-            write { released in
-                guard state.pointee.loads.holds(load, key) else { return }
-                end(key, &released)
-                if let lifetime = request.failureLifetime, !(error is CancellationError) {
-                    remember(LoadFailure(error: error, until: now.saturatingAdd(lifetime.clampedNanoseconds)), of: key, now, &released)
-                }
-            }
+            fail(load, key, request, error)
             load.finish(.failure(error))
+        }
+    }
+
+    /// Ends a load without a value, and remembers the error if the request asks for that.
+    private func fail(_ load: Load<Value>, _ key: Key, _ request: LoadRequest<Value>, _ error: any Error) {
+        let now = uptime()
+        write { released in
+            guard state.pointee.loads.holds(load, key) else { return }
+            end(key, &released)
+            guard let lifetime = request.failureLifetime, Self.isRememberable(error) else { return }
+            remember(LoadFailure(error: error, until: now.saturatingAdd(lifetime.clampedNanoseconds)), of: key, now, &released)
+        }
+    }
+
+    /// Whether a later load would fail too: a cancellation and a cycle say something about the callers, not the value.
+    private static func isRememberable(_ error: any Error) -> Bool {
+        switch error {
+        case is CancellationError, LoadError.cyclic: false
+        default: true
         }
     }
 }
@@ -155,12 +177,16 @@ struct LoadRequest<Value: Sendable>: Sendable {
     let lifetime: Lifetime?
     let tags: Set<String>
     let failureLifetime: Duration?
+    let timeout: Duration?
 
     @usableFromInline
-    init(cost: (@Sendable (Value) -> Int)?, lifetime: Lifetime?, tags: Set<String>, failureLifetime: Duration?) {
+    init(
+        cost: (@Sendable (Value) -> Int)?, lifetime: Lifetime?, tags: Set<String>, failureLifetime: Duration?, timeout: Duration?
+    ) {
         self.cost = cost
         self.lifetime = lifetime
         self.tags = tags
         self.failureLifetime = failureLifetime
+        self.timeout = timeout
     }
 }

@@ -17,11 +17,15 @@ struct LoadTable<Name: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Joins the load of this name, or creates one.
     ///
-    /// - Parameter tags: the tags of the result; nil if they are not known yet.
+    /// - Parameters:
+    ///   - tags: the tags of the result; nil if they are not known yet.
+    ///   - key: the key that the load's own code loads; nil for a step that only waits for other loads.
     /// - Returns: `left`, an abandoned load that the caller has to free.
-    mutating func ask(_ name: Name, tags: Set<String>?) -> (load: Load<Value>, waiter: UInt64, isNew: Bool, left: Load<Value>?) {
+    mutating func ask(
+        _ name: Name, tags: Set<String>?, key: (any Sendable)?
+    ) -> (load: Load<Value>, waiter: UInt64, isNew: Bool, left: Load<Value>?) {
         if let load = loads[name], let waiter = load.join() { return (load, waiter, false, nil) }
-        let load = Load<Value>(tags: tags)
+        let load = Load<Value>(tags: tags, key: key)
         // A new load was not abandoned.
         return (load, load.join() ?? 0, true, loads.updateValue(load, forKey: name))
     }

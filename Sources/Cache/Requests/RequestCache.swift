@@ -33,7 +33,8 @@ public struct RequestCache<Value: Sendable>: Sendable {
     ///   - lifetime: the lifetime of the fetched value.
     ///   - tags: tags by which the value can be removed.
     ///   - protection: where the value may be stored; nil for the cache's configuration.
-    ///   - load: fetches the value, in a separate task.
+    ///   - load: fetches the value, in a separate task, within ``TwoTierCache/Configuration/loadTimeout``. A fetch that
+    ///     would wait for itself gets ``LoadError/cyclic(keys:)``, see ``TwoTierCache/value(forKey:lifetime:tags:protection:orLoad:)``.
     public func values(
         forKey key: RequestKey, policy: RequestPolicy, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
         protection: DiskProtection? = nil, load: @escaping @Sendable () async throws -> Value
@@ -49,7 +50,7 @@ public struct RequestCache<Value: Sendable>: Sendable {
     /// The last of the values of ``values(forKey:policy:lifetime:tags:protection:load:)``: with
     /// ``RequestPolicy/cacheThenNetwork`` the fetched one.
     ///
-    /// - Throws: the error of `load`; ``RequestError/notCached(_:)``; `CancellationError`.
+    /// - Throws: the error of `load`; a ``LoadError``; ``RequestError/notCached(_:)``; `CancellationError`.
     public func value(
         forKey key: RequestKey, policy: RequestPolicy = .cacheElseNetwork, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
         protection: DiskProtection? = nil, load: @escaping @Sendable () async throws -> Value

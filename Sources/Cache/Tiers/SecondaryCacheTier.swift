@@ -5,7 +5,8 @@ internal import FreshetPlatform
 ///
 /// A ``TwoTierCache`` never runs two writes of one name concurrently, and no write concurrently with a call that
 /// removes many values. A tier may forget any value at any time. A call that throws counts as not done: a failed read
-/// is a miss, and a value that may be outdated is not read again until it is overwritten or removed.
+/// is a miss, and a value that may be outdated is not read again until it is overwritten or removed. A call has no time
+/// limit, so a tier limits what it waits for itself; it must not wait for the cache that calls it.
 public protocol SecondaryCacheTier: Sendable {
     /// The value under a name.
     func storedValue(named name: [UInt8]) async throws -> StoredValue?

@@ -8,13 +8,17 @@ extension TwoTierCache {
     /// go to all callers and are not stored. A caller that is cancelled gets `CancellationError` at once while the others
     /// keep waiting; when the last one is cancelled, the load is cancelled.
     ///
+    /// A load may ask for other values, in this cache or another one. The call by which a load would wait for itself,
+    /// directly or through other loads, throws ``LoadError/cyclic(keys:)``. `Task { }` and child tasks within a load count
+    /// as the load; a wait in `Task.detached` is bounded by ``Configuration/loadTimeout`` alone.
+    ///
     /// - Parameters:
     ///   - lifetime: how long the value may be returned; nil for the configuration's. Lifetime, tags and protection are
     ///     those of the caller that began the load.
     ///   - tags: tags by which ``removeAll(taggedWith:)`` finds the value.
     ///   - protection: where the value may be stored; nil for the configuration's.
     ///   - load: loads the value, in a separate task.
-    /// - Throws: the error of `load`, or `CancellationError`.
+    /// - Throws: the error of `load`, a ``LoadError``, or `CancellationError`.
     public func value(
         forKey key: Key, lifetime: Lifetime? = nil, tags: Set<String> = [], protection: DiskProtection? = nil,
         orLoad load: @escaping @Sendable () async throws -> Value
@@ -43,7 +47,7 @@ extension TwoTierCache {
         _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
         _ load: @escaping @Sendable () async throws -> Value
     ) async throws -> TieredValue<Value> {
-        let loaded = try await shared(.fetch, key, tags: tags) {
+        let loaded = try await shared(.fetch, key, tags: tags, timeout: configuration.loadTimeout) {
             do {
                 let value = try await load()
                 self.counters.loads.add(1, ordering: .relaxed)
@@ -118,18 +122,17 @@ extension TwoTierCache {
     private typealias LoadName = TwoTierState<Key, Value>.LoadName
 
     func shared(
-        _ purpose: Purpose, _ key: Key, tags: Set<String>?, _ body: @escaping @Sendable () async throws -> LoadResult<Value>
+        _ purpose: Purpose, _ key: Key, tags: Set<String>?, timeout: Duration? = nil,
+        _ body: @escaping @Sendable () async throws -> LoadResult<Value>
     ) async throws -> LoadResult<Value> {
         let name = LoadName(purpose: purpose, key: key)
         let (load, waiter, isNew) = change { state in
-            let (load, waiter, isNew, left) = state.loads.ask(name, tags: tags)
+            let (load, waiter, isNew, left) = state.loads.ask(name, tags: tags, key: purpose.runsForeignCode ? key : nil)
             if let left { state.dropped.append(left) }
             return (load, waiter, isNew)
         }
-        if isNew { load.begin(Task { await self.run(load, name, body) }) }
-        return try await load.value(waiter) {
-            self.change { state in _ = Self.isEnded(load, name, &state) }
-        }
+        if isNew { load.begin(timeout: timeout, fail: { _ in self.end(load, name) }) { await self.run(load, name, body) } }
+        return try await load.value(waiter) { self.end(load, name) }
     }
 
     private func run(
@@ -140,10 +143,12 @@ extension TwoTierCache {
             keep(loaded, load, name)
             load.finish(.success(loaded))
         } catch {
-            change { state in _ = Self.isEnded(load, name, &state) }
+            end(load, name)
             load.finish(.failure(error))
         }
     }
+
+    private func end(_ load: Load<LoadResult<Value>>, _ name: LoadName) { change { state in _ = Self.isEnded(load, name, &state) } }
 
     /// Stores the result of a load, unless the load was invalidated.
     private func keep(_ loaded: LoadResult<Value>, _ load: Load<LoadResult<Value>>, _ loadName: LoadName) {

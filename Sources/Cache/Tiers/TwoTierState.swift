@@ -19,6 +19,9 @@ struct TwoTierState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case load
         case fetch
         case renewal
+
+        /// Whether the load calls the second tier or a caller's closure, and does not only wait for other loads.
+        var runsForeignCode: Bool { self == .lookup || self == .fetch }
     }
 
     struct LoadName: Hashable, Sendable {
