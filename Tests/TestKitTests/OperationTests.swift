@@ -78,7 +78,8 @@ import Testing
         try await kit.notes.removeValue(forKey: "b")
         // Then
         #expect(revision == Revision(1))
-        #expect(try await kit.notes.all() == ["a/b": Note(text: "a")])
+        #expect(try await kit.notes.all().map(\.id) == ["a/b"])
+        #expect(try await kit.notes.all().map(\.value) == [Note(text: "a")])
         #expect(try await kit.notes.value(forKey: "b") == nil)
         await #expect { try await kit.notes.removeValue(forKey: "b") } throws: { "\($0)".contains("not-found") }
         await #expect { try await kit.backend("no/name", of: Note.self).all() } throws: { "\($0)".contains("is no collection") }

@@ -15,7 +15,7 @@ struct CacheEntryText {
         var line = String(repeating: " ", count: max(0, 11 - bytes.count)) + bytes
         line += "  " + style.dim(Self.time(entry.recorded)) + "  "
         line += style.dim(entry.expires.map(Self.time) ?? "never               ") + "  " + escaped(entry.key)
-        if !entry.tags.isEmpty { line += "  [" + entry.tags.map(escaped).joined(separator: ", ") + "]" }
+        if !entry.tags.isEmpty { line += "  [" + entry.tags.map { escaped($0.text) }.joined(separator: ", ") + "]" }
         if entry.isEncrypted { line += "  encrypted" }
         if entry.file != nil { line += "  in a file" }
         return line
@@ -38,7 +38,7 @@ struct CacheEntryText {
         writer.member("used", Self.time(entry.used))
         writer.member("tags")
         writer.beginArray()
-        for tag in entry.tags { writer.string(tag) }
+        for tag in entry.tags { writer.string(tag.text) }
         writer.endArray()
         writer.member("encrypted", entry.isEncrypted)
         writer.member("file")

@@ -29,13 +29,14 @@ struct CSVTable: ImportSource {
         guard try rows.next(&header) else { throw CommandFailure(.data, "\(input.name) is empty: its first line names the columns") }
         var columns: [String] = []
         for field in header.fields { columns.append(try Self.text(header[field], ImportPosition(format: .csv, number: header.line))) }
-        var seen: Set<String> = []
-        if let twice = columns.first(where: { !seen.insert($0).inserted }) {
+        // By bytes, as the names of members are.
+        var seen: Set<[UInt8]> = []
+        if let twice = columns.first(where: { !seen.insert(Array($0.utf8)).inserted }) {
             throw CommandFailure(.data, "line \(header.line): two columns are called '\(twice)': give each another name")
         }
         self.columns = columns
         let name = rules.idField ?? (columns.contains("key") ? "key" : "id")
-        guard let index = columns.firstIndex(of: name) else {
+        guard let index = columns.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) else {
             let names = columns.map { "'\($0)'" }.joined(separator: ", ")
             let wanted = rules.idField.map { "'\($0)'" } ?? "'key' or 'id'"
             let advice = columns.count == 1 ? "commas stand between columns" : "name another with --id-field"

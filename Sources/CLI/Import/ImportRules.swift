@@ -41,7 +41,7 @@ struct ImportRules: Hashable, Sendable {
         guard (try? reader.beginObject()) != nil else { return nil }
         var id: String?
         while let name = try reader.nextMember() {
-            guard name.text == field else {
+            guard name.text.utf8.elementsEqual(field.utf8) else {
                 try reader.skip()
                 continue
             }

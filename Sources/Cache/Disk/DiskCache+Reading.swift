@@ -146,7 +146,7 @@ extension DiskCache {
     }
 
     private func staged(
-        _ bytes: [UInt8], _ head: DiskRecord.Head, _ tags: Set<String>, _ key: UnsafeRawBufferPointer, _ now: Int64
+        _ bytes: [UInt8], _ head: DiskRecord.Head, _ tags: Set<CacheTag>, _ key: UnsafeRawBufferPointer, _ now: Int64
     ) -> DiskValue? {
         guard head.deadline.isOpen(at: now, stored: head.verified, used: head.verified) else { return miss() }
         guard head.isEncrypted else {

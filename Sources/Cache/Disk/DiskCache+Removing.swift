@@ -31,8 +31,8 @@ extension DiskCache {
     ///
     /// - Returns: how many there were. O(that × log entries).
     @discardableResult
-    public func removeAll(taggedWith tag: String) async throws(CacheError) -> Int {
-        let bytes = Array(tag.utf8)
+    public func removeAll(taggedWith tag: CacheTag) async throws(CacheError) -> Int {
+        let bytes = Array(tag.bytes)
         return try await removeSteps { (database, last: Int64?) in
             let start: Int64
             switch last {

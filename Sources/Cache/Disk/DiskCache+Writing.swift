@@ -12,7 +12,7 @@ extension DiskCache {
     /// - Throws: ``CacheError``: nothing was stored, and in this process the key misses until it is written again.
     /// - Complexity: O(bytes + log entries).
     public func setValue(
-        _ bytes: [UInt8], forKey key: some DiskKey, lifetime: Lifetime? = nil, tags: [String] = [], protection: DiskProtection = .plain
+        _ bytes: [UInt8], forKey key: some DiskKey, lifetime: Lifetime? = nil, tags: [CacheTag] = [], protection: DiskProtection = .plain
     ) async throws(CacheError) {
         let change: DiskWrite.Change
         do {
@@ -32,7 +32,7 @@ extension DiskCache {
     /// - Returns: whether the staged values left room for it; if not, the value is dropped and its key removed.
     @discardableResult
     public func stageValue(
-        _ bytes: [UInt8], forKey key: some DiskKey, lifetime: Lifetime? = nil, tags: [String] = [], protection: DiskProtection = .plain
+        _ bytes: [UInt8], forKey key: some DiskKey, lifetime: Lifetime? = nil, tags: [CacheTag] = [], protection: DiskProtection = .plain
     ) throws(CacheError) -> Bool {
         let change: DiskWrite.Change
         do {
@@ -79,7 +79,7 @@ extension DiskCache {
     }
 
     func change(
-        _ bytes: [UInt8], _ key: some DiskKey, _ lifetime: Lifetime?, _ tags: [String], _ protection: DiskProtection
+        _ bytes: [UInt8], _ key: some DiskKey, _ lifetime: Lifetime?, _ tags: [CacheTag], _ protection: DiskProtection
     ) throws(CacheError) -> DiskWrite.Change {
         let now = now
         var bytes = bytes

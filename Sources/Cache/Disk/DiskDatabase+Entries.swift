@@ -7,7 +7,7 @@ extension DiskDatabase {
         var key: [UInt8]
         var number: KeyHash
         var record: DiskRecord
-        var tags: [String]
+        var tags: [CacheTag]
 
         /// The size of the value, as it is on the disk.
         var byteCount: Int {
@@ -57,9 +57,9 @@ extension DiskDatabase {
         totals.bytes &+= cost
     }
 
-    private func link(_ tag: String, _ number: KeyHash) throws {
+    private func link(_ tag: CacheTag, _ number: KeyHash) throws {
         try connection.withStatement("INSERT OR IGNORE INTO tag(tag, id) VALUES (?1, ?2)") { statement in
-            try statement.bind(1, Array(tag.utf8))
+            try statement.bind(1, Array(tag.bytes))
             try statement.bind(2, number.value)
             try statement.run()
         }
@@ -90,7 +90,7 @@ extension DiskDatabase {
             if let file { leftFiles.append((number, UInt64(bitPattern: file))) }
             for tag in tags.map(DiskTags.decode) ?? [] {
                 try connection.withStatement("DELETE FROM tag WHERE tag = ?1 AND id = ?2") { statement in
-                    try statement.bind(1, Array(tag.utf8))
+                    try statement.bind(1, Array(tag.bytes))
                     try statement.bind(2, number.value)
                     try statement.run()
                 }

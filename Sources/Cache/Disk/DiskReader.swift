@@ -73,7 +73,7 @@ final class DiskReader: @unchecked Sendable {
         var previous: DiskRecord?
         while true {
             var found = false
-            var tags: Set<String>?
+            var tags: Set<CacheTag>?
             let record = isTagged ? try taggedRecord(key, number, &found, &tags) : try record(key, number, &found)
             guard let record else { return found ? .suspect(number) : .miss }
             let last = record.head.deadline.sliding > 0 ? try used(number) ?? accessLog(number) : record.head.verified
@@ -102,7 +102,7 @@ final class DiskReader: @unchecked Sendable {
     }
 
     private func taggedRecord(
-        _ key: UnsafeRawBufferPointer, _ number: KeyHash, _ found: inout Bool, _ tags: inout Set<String>?
+        _ key: UnsafeRawBufferPointer, _ number: KeyHash, _ found: inout Bool, _ tags: inout Set<CacheTag>?
     ) throws -> DiskRecord? {
         let select =
             try selectTagged
@@ -117,7 +117,7 @@ final class DiskReader: @unchecked Sendable {
     }
 
     private func opened(
-        _ bytes: [UInt8], _ head: DiskRecord.Head, _ tags: Set<String>?, _ key: UnsafeRawBufferPointer, _ number: KeyHash,
+        _ bytes: [UInt8], _ head: DiskRecord.Head, _ tags: Set<CacheTag>?, _ key: UnsafeRawBufferPointer, _ number: KeyHash,
         _ cipher: (any DiskCipher)?
     ) -> Outcome {
         let isSliding = head.deadline.sliding > 0

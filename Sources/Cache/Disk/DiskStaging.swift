@@ -4,7 +4,7 @@ internal import Synchronization
 struct DiskWrite: Sendable {
     enum Change: Sendable {
         /// The bytes are sealed already if the value is encrypted.
-        case put(bytes: [UInt8], head: DiskRecord.Head, tags: [String])
+        case put(bytes: [UInt8], head: DiskRecord.Head, tags: [CacheTag])
         case remove
     }
 
@@ -58,7 +58,7 @@ final class DiskStaging: Sendable {
         case none
         /// There is no value.
         case absent
-        case value([UInt8], DiskRecord.Head, tags: [String])
+        case value([UInt8], DiskRecord.Head, tags: [CacheTag])
     }
 
     /// - Returns: whether the caller must schedule a drain; `nil` if the change exceeds the limit.

@@ -6,9 +6,9 @@ public struct DiskValue: Hashable, Sendable {
     public let bytes: [UInt8]
     let head: DiskRecord.Head
     /// `nil` unless the read asked for tags, which are in another row.
-    let tags: Set<String>?
+    let tags: Set<CacheTag>?
 
-    init(bytes: [UInt8], head: DiskRecord.Head, tags: Set<String>? = nil) {
+    init(bytes: [UInt8], head: DiskRecord.Head, tags: Set<CacheTag>? = nil) {
         self.bytes = bytes
         self.head = head
         self.tags = tags
@@ -49,7 +49,7 @@ public struct DiskEntry: Hashable, Sendable {
     /// When it was last used, to some seconds.
     public let used: Date
     /// Its tags, sorted.
-    public let tags: [String]
+    public let tags: [CacheTag]
     /// Whether the value is encrypted on the disk.
     public let isEncrypted: Bool
     /// The path of the file that holds the value; `nil` if it is in the database.

@@ -28,7 +28,7 @@ extension Cache {
     /// - Throws: the error of `load`, a ``LoadError``, or `CancellationError` if the calling task was cancelled.
     @inlinable
     public func value(
-        forKey key: Key, cost: (@Sendable (Value) -> Int)? = nil, lifetime: Lifetime? = nil, tags: Set<String> = [],
+        forKey key: Key, cost: (@Sendable (Value) -> Int)? = nil, lifetime: Lifetime? = nil, tags: Set<CacheTag> = [],
         rememberingFailuresFor failureLifetime: Duration? = nil, timeout: Duration? = .seconds(300),
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -143,7 +143,7 @@ extension Cache {
         state.pointee.failures = [:]
     }
 
-    func fenceAll(taggedWith tag: String, _ released: inout DeferredRelease<Key, Value>) {
+    func fenceAll(taggedWith tag: CacheTag, _ released: inout DeferredRelease<Key, Value>) {
         released.keep(state.pointee.loads.endAll(taggedWith: tag))
     }
 
@@ -175,13 +175,13 @@ extension Cache {
 struct LoadRequest<Value: Sendable>: Sendable {
     let cost: (@Sendable (Value) -> Int)?
     let lifetime: Lifetime?
-    let tags: Set<String>
+    let tags: Set<CacheTag>
     let failureLifetime: Duration?
     let timeout: Duration?
 
     @usableFromInline
     init(
-        cost: (@Sendable (Value) -> Int)?, lifetime: Lifetime?, tags: Set<String>, failureLifetime: Duration?, timeout: Duration?
+        cost: (@Sendable (Value) -> Int)?, lifetime: Lifetime?, tags: Set<CacheTag>, failureLifetime: Duration?, timeout: Duration?
     ) {
         self.cost = cost
         self.lifetime = lifetime

@@ -33,7 +33,7 @@ extension Cache {
     ///
     /// - Returns: the number of removed values.
     @discardableResult
-    public func removeAll(taggedWith tag: String) -> Int {
+    public func removeAll(taggedWith tag: CacheTag) -> Int {
         let reading = readClock()
         return write { released in
             fenceAll(taggedWith: tag, &released)
@@ -154,11 +154,17 @@ extension Cache {
 }
 
 extension Cache where Key == String {
-    /// Removes the values whose keys begin with a prefix. O(count).
+    /// Removes the values whose keys begin with a prefix; all for an empty one. O(count).
+    ///
+    /// A key begins with a prefix if the bytes of its `nameBytes` begin with those of the prefix, as in a ``TwoTierCache``:
+    /// equal keys begin with the same prefixes, and `user/` is a prefix of all keys that were made of it and more.
     ///
     /// - Returns: the number of removed values.
     @discardableResult
-    public func removeAll(withPrefix prefix: String) -> Int { removeAll { key, _ in key.hasPrefix(prefix) } }
+    public func removeAll(withPrefix prefix: String) -> Int {
+        let bytes = prefix.nameBytes
+        return removeAll { key, _ in CanonicalText.bytes(key, startWith: bytes) }
+    }
 }
 
 extension Cache {

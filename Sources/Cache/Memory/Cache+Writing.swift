@@ -12,7 +12,7 @@ extension Cache {
     ///   The key then holds nothing, since its earlier value is outdated. The values of pinned keys are never refused.
     @inlinable
     @discardableResult
-    public func setValue(_ value: Value, forKey key: Key, cost: Int? = nil, lifetime: Lifetime? = nil, tags: Set<String> = []) -> Bool {
+    public func setValue(_ value: Value, forKey key: Key, cost: Int? = nil, lifetime: Lifetime? = nil, tags: Set<CacheTag> = []) -> Bool {
         let span = lifetime.map { LifetimeLength($0) } ?? defaultSpan
         if span.timing == .wall { usesWall.store(true, ordering: .relaxed) }
         let (hash, reading, cost) = (key.hashValue, readClock(), max(1, cost ?? self.cost(of: value)))
@@ -56,7 +56,7 @@ extension Cache {
     /// Stores a value. Requires the write lock.
     @inlinable
     func store(
-        _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ resolved: ResolvedLifetime, _ tags: Set<String>, _ reading: ClockReading,
+        _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ resolved: ResolvedLifetime, _ tags: Set<CacheTag>, _ reading: ClockReading,
         _ released: inout DeferredRelease<Key, Value>
     ) -> Bool {
         if state.pointee.sweep.isDue(at: reading) { sweep(at: reading, &released) }

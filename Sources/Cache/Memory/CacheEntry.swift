@@ -18,5 +18,5 @@ public struct CacheEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// By how long each read extends the lifetime; nil if reads do not.
     public let slidingLifetime: Duration?
     /// The tags by which the value can be removed.
-    public let tags: Set<String>
+    public let tags: Set<CacheTag>
 }

@@ -46,7 +46,7 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
     /// ``MemoryPressure``.
     public let limitPercent: Int
     /// The tags by which the value can be removed.
-    public let tags: Set<String>
+    public let tags: Set<CacheTag>
     /// When the explanation was made.
     public let at: Date
 
@@ -69,7 +69,7 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
         if pins > 0 { parts.append("pinned \(pins) times") }
         if limitPercent < 100 { parts.append("memory is short, the cache is held to \(limitPercent) % of its limits") }
         if isLoading { parts.append("a load is under way") }
-        if !tags.isEmpty { parts.append("tags \(tags.sorted().joined(separator: ", "))") }
+        if !tags.isEmpty { parts.append("tags \(tags.sorted().map(\.text).joined(separator: ", "))") }
         return parts.joined(separator: "; ")
     }
 

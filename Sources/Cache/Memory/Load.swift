@@ -16,11 +16,11 @@ final class Load<Value: Sendable>: AnyLoad {
     }
 
     /// Nil if the tags are not known before the value is loaded.
-    let tags: Set<String>?
+    let tags: Set<CacheTag>?
     let key: (any Sendable)?
     private let state = Mutex(State())
 
-    init(tags: Set<String>?, key: (any Sendable)?) {
+    init(tags: Set<CacheTag>?, key: (any Sendable)?) {
         self.tags = tags
         self.key = key
     }

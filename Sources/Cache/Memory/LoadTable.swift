@@ -22,7 +22,7 @@ struct LoadTable<Name: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - key: the key that the load's own code loads; nil for a step that only waits for other loads.
     /// - Returns: `left`, an abandoned load that the caller has to free.
     mutating func ask(
-        _ name: Name, tags: Set<String>?, key: (any Sendable)?
+        _ name: Name, tags: Set<CacheTag>?, key: (any Sendable)?
     ) -> (load: Load<Value>, waiter: UInt64, isNew: Bool, left: Load<Value>?) {
         if let load = loads[name], let waiter = load.join() { return (load, waiter, false, nil) }
         let load = Load<Value>(tags: tags, key: key)
@@ -44,7 +44,7 @@ struct LoadTable<Name: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Prevents all loads whose results have, or may have, this tag from storing them.
-    mutating func endAll(taggedWith tag: String) -> [Name: Load<Value>] {
+    mutating func endAll(taggedWith tag: CacheTag) -> [Name: Load<Value>] {
         let tagged = loads.filter { $0.value.tags?.contains(tag) ?? true }
         for name in tagged.keys { loads[name] = nil }
         return tagged

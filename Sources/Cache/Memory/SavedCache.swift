@@ -18,7 +18,7 @@ struct SavedCache<Key: Codable & Sendable, Value: Codable & Sendable>: Codable, 
         /// Whether the lifetime ends at a fixed wall-clock time, even if that clock is set.
         let endsByWall: Bool
         let isInMain: Bool
-        let tags: [String]
+        let tags: [CacheTag]
     }
 
     let version: Int

@@ -1,14 +1,14 @@
 /// The tags of the entries.
 @usableFromInline
 struct TagIndex: Sendable {
-    private var entries: [String: Set<EntryReference>] = [:]
-    private var tags: [EntryReference: Set<String>] = [:]
+    private var entries: [CacheTag: Set<EntryReference>] = [:]
+    private var tags: [EntryReference: Set<CacheTag>] = [:]
 
     @usableFromInline
     init() {}
 
     @usableFromInline
-    mutating func set(_ newTags: Set<String>, of entry: EntryReference) {
+    mutating func set(_ newTags: Set<CacheTag>, of entry: EntryReference) {
         removeAll(of: entry)
         guard !newTags.isEmpty else { return }
         tags[entry] = newTags
@@ -23,7 +23,7 @@ struct TagIndex: Sendable {
         }
     }
 
-    func tags(of entry: EntryReference) -> Set<String> { tags[entry] ?? [] }
+    func tags(of entry: EntryReference) -> Set<CacheTag> { tags[entry] ?? [] }
 
-    func entries(with tag: String) -> Set<EntryReference> { entries[tag] ?? [] }
+    func entries(with tag: CacheTag) -> Set<EntryReference> { entries[tag] ?? [] }
 }

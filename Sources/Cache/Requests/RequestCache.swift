@@ -36,7 +36,7 @@ public struct RequestCache<Value: Sendable>: Sendable {
     ///   - load: fetches the value, in a separate task, within ``TwoTierCache/Configuration/loadTimeout``. A fetch that
     ///     would wait for itself gets ``LoadError/cyclic(keys:)``, see ``TwoTierCache/value(forKey:lifetime:tags:protection:orLoad:)``.
     public func values(
-        forKey key: RequestKey, policy: RequestPolicy, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
+        forKey key: RequestKey, policy: RequestPolicy, lifetime: Lifetime = standardLifetime, tags: Set<CacheTag> = [],
         protection: DiskProtection? = nil, load: @escaping @Sendable () async throws -> Value
     ) -> RequestedValues<Value> {
         RequestedValues(key: key, policy: policy, cache: cache) { [cache] in
@@ -52,7 +52,7 @@ public struct RequestCache<Value: Sendable>: Sendable {
     ///
     /// - Throws: the error of `load`; a ``LoadError``; ``RequestError/notCached(_:)``; `CancellationError`.
     public func value(
-        forKey key: RequestKey, policy: RequestPolicy = .cacheElseNetwork, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
+        forKey key: RequestKey, policy: RequestPolicy = .cacheElseNetwork, lifetime: Lifetime = standardLifetime, tags: Set<CacheTag> = [],
         protection: DiskProtection? = nil, load: @escaping @Sendable () async throws -> Value
     ) async throws -> RequestedValue<Value> {
         var last: RequestedValue<Value>?

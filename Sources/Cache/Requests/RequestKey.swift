@@ -35,7 +35,7 @@ public struct RequestKey: Hashable, Sendable, DiskKey, CustomStringConvertible {
     /// Percent-encodes the separators. Equal strings give equal bytes.
     private static func escaped(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
-        for byte in canonicalBytes(text) {
+        for byte in text.nameBytes {
             switch byte {
             case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "="), UInt8(ascii: "%"):
                 bytes += Array("%\(String(byte, radix: 16, uppercase: true))".utf8)

@@ -2,7 +2,14 @@ public import FoundationEssentials
 
 /// Derives the name under which a ``TwoTierCache`` stores a key's value in its second tier.
 ///
-/// Equal keys must get equal names, and different keys different names.
+/// **Two keys must have the same name exactly if they are equal by their own `==`.** With one name for different keys, the
+/// cache returns the value of another key. With two names for equal keys, a removal leaves the value under the other
+/// name, and a later read returns it. A key with several parts is named by a closure; strings take part by their
+/// `nameBytes`, since Swift compares them by canonical equivalence:
+///
+/// ```swift
+/// CacheKeyCoding { "\($0.user)/\($0.page)".nameBytes }
+/// ```
 public struct CacheKeyCoding<Key: Sendable>: Sendable {
     let name: @Sendable (Key) throws -> [UInt8]
 
@@ -13,27 +20,8 @@ public struct CacheKeyCoding<Key: Sendable>: Sendable {
 }
 
 extension CacheKeyCoding where Key: DiskKey {
-    /// The bytes of the key. Equal strings get one name, however they are encoded.
-    public static var standard: CacheKeyCoding {
-        CacheKeyCoding { key in (key as? String).map(canonicalBytes) ?? key.keyBytes }
-    }
-}
-
-extension CacheKeyCoding where Key: Encodable {
-    /// The key as JSON with sorted keys.
-    public static var json: CacheKeyCoding {
-        CacheKeyCoding { key in
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = .sortedKeys
-            return Array(try encoder.encode(key))
-        }
-    }
-}
-
-/// The UTF-8 of a string's canonical composition. Swift considers both encodings of `é` equal, so both need the same
-/// name.
-func canonicalBytes(_ text: String) -> [UInt8] {
-    text.utf8.allSatisfy { $0 < 0x80 } ? Array(text.utf8) : text._nfcCodeUnits
+    /// The name that the key states, ``DiskKey/nameBytes``.
+    public static var standard: CacheKeyCoding { CacheKeyCoding { $0.nameBytes } }
 }
 
 /// Integers are encoded as eight bytes that sort in numeric order.
@@ -50,6 +38,9 @@ extension DiskKey where Self: RawRepresentable, RawValue: DiskKey {
     public func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try rawValue.withKeyBytes(body)
     }
+
+    /// The name of the raw value, by which such types are compared. A type with another `==` states its own name.
+    public var nameBytes: [UInt8] { rawValue.nameBytes }
 }
 
 extension Int: DiskKey {}

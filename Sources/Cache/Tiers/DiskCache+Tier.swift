@@ -21,7 +21,7 @@ extension DiskCache: SecondaryCacheTier {
     public func removeValue(named name: [UInt8]) async throws(CacheError) { try await removeValue(forKey: name) }
 
     /// Removes the values that have a tag.
-    public func removeValues(taggedWith tag: String) async throws(CacheError) { try await removeAll(taggedWith: tag) }
+    public func removeValues(taggedWith tag: CacheTag) async throws(CacheError) { try await removeAll(taggedWith: tag) }
 
     /// Removes the values whose names begin with these bytes.
     public func removeValues(withPrefix prefix: [UInt8]) async throws(CacheError) { try await removeAll(withPrefix: prefix) }

@@ -17,7 +17,7 @@ public protocol SecondaryCacheTier: Sendable {
     /// Removes everything.
     func removeAll() async throws
     /// Removes at least the values that have a tag. By default removes all.
-    func removeValues(taggedWith tag: String) async throws
+    func removeValues(taggedWith tag: CacheTag) async throws
     /// Removes at least the values whose names begin with these bytes. By default removes all.
     func removeValues(withPrefix prefix: [UInt8]) async throws
     /// Removes everything, and continues with values of another schema if one is given. By default only removes
@@ -27,7 +27,7 @@ public protocol SecondaryCacheTier: Sendable {
 
 extension SecondaryCacheTier {
     /// Removes everything: a tier without tags removes more than necessary.
-    public func removeValues(taggedWith tag: String) async throws { try await removeAll() }
+    public func removeValues(taggedWith tag: CacheTag) async throws { try await removeAll() }
     /// Removes everything: a tier that cannot list its names removes more than necessary.
     public func removeValues(withPrefix prefix: [UInt8]) async throws { try await removeAll() }
     /// Removes everything.
@@ -40,7 +40,7 @@ public struct StoredValue: Hashable, Sendable {
     public let bytes: [UInt8]
     /// The tags by which the value can be removed; `nil` if the tier does not store tags. Removing any tag then removes
     /// the value from memory.
-    public let tags: Set<String>?
+    public let tags: Set<CacheTag>?
     /// Whether the value may only be stored encrypted. Never ``DiskProtection/memoryOnly``.
     public let protection: DiskProtection
     let storedTime: Int64
@@ -48,7 +48,7 @@ public struct StoredValue: Hashable, Sendable {
     let deadline: DiskDeadline
 
     init(
-        bytes: [UInt8], tags: Set<String>?, protection: DiskProtection, storedTime: Int64, validatedTime: Int64, deadline: DiskDeadline
+        bytes: [UInt8], tags: Set<CacheTag>?, protection: DiskProtection, storedTime: Int64, validatedTime: Int64, deadline: DiskDeadline
     ) {
         self.bytes = bytes
         self.tags = tags
@@ -64,7 +64,7 @@ public struct StoredValue: Hashable, Sendable {
     ///   - expiresAt: when the lifetime is over; `nil` for never.
     ///   - slidingLifetime: by how long each use extends the lifetime; `nil` if uses do not.
     public init(
-        bytes: [UInt8], storedAt: Date, validatedAt: Date, expiresAt: Date?, slidingLifetime: Duration? = nil, tags: Set<String>?,
+        bytes: [UInt8], storedAt: Date, validatedAt: Date, expiresAt: Date?, slidingLifetime: Duration? = nil, tags: Set<CacheTag>?,
         protection: DiskProtection = .plain
     ) {
         func milliseconds(_ date: Date) -> Int64 { Int64(saturating: (date.timeIntervalSince1970 * 1_000).rounded()) }

@@ -6,7 +6,7 @@ public struct TieredValue<Value: Sendable>: Sendable {
     public let value: Value
     /// The tags by which the value can be removed; `nil` if it came from a second tier without tags. Removing any tag
     /// then removes the value.
-    public let tags: Set<String>?
+    public let tags: Set<CacheTag>?
     /// Where the value may be stored.
     public let protection: DiskProtection
     let storedTime: Int64
@@ -18,7 +18,7 @@ public struct TieredValue<Value: Sendable>: Sendable {
     private let endsByWall: Bool
 
     private init(
-        _ value: Value, _ tags: Set<String>?, _ protection: DiskProtection, storedTime: Int64, validatedTime: Int64,
+        _ value: Value, _ tags: Set<CacheTag>?, _ protection: DiskProtection, storedTime: Int64, validatedTime: Int64,
         _ deadline: DiskDeadline,
         endsByWall: Bool, uptimeEnd: Int64
     ) {
@@ -36,7 +36,7 @@ public struct TieredValue<Value: Sendable>: Sendable {
     ///
     /// - Parameter recordedAt: when the value was first stored, if it is only confirmed now.
     init(
-        _ value: Value, lifetime: Lifetime, tags: Set<String>?, protection: DiskProtection, storedTime: Int64? = nil, clock: CacheClock
+        _ value: Value, lifetime: Lifetime, tags: Set<CacheTag>?, protection: DiskProtection, storedTime: Int64? = nil, clock: CacheClock
     ) {
         let wall = clock.wall()
         let span = LifetimeLength(lifetime)
@@ -78,7 +78,7 @@ public struct TieredValue<Value: Sendable>: Sendable {
         return .after(.nanoseconds(uptimeEnd.saturatingSubtract(clock.uptime())))
     }
 
-    func isTagged(_ tag: String) -> Bool { tags?.contains(tag) ?? true }
+    func isTagged(_ tag: CacheTag) -> Bool { tags?.contains(tag) ?? true }
 }
 
 extension TieredValue: CostedValue where Value: CostedValue {

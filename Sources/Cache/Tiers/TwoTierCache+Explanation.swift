@@ -77,7 +77,7 @@ extension TwoTierCache {
 
     private func explainedDisk(_ name: [UInt8]?, _ lookUp: WriteBehind<Key, Value>.ReadResult?) async -> TwoTierExplanation.Disk {
         guard let name else { return .nameless }
-        var hiding: Set<String> = []
+        var hiding: Set<CacheTag> = []
         switch lookUp {
         case .absent: return .hidden
         case .ask(let tags)?: hiding = tags

@@ -20,7 +20,7 @@ extension TwoTierCache {
     ///   - load: loads the value, in a separate task.
     /// - Throws: the error of `load`, a ``LoadError``, or `CancellationError`.
     public func value(
-        forKey key: Key, lifetime: Lifetime? = nil, tags: Set<String> = [], protection: DiskProtection? = nil,
+        forKey key: Key, lifetime: Lifetime? = nil, tags: Set<CacheTag> = [], protection: DiskProtection? = nil,
         orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         if let value = self[key] { return value }
@@ -29,7 +29,7 @@ extension TwoTierCache {
 
     /// Looks up both tiers, then loads. Does not count another read of the first tier.
     func loaded(
-        _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
+        _ key: Key, _ lifetime: Lifetime?, _ tags: Set<CacheTag>, _ protection: DiskProtection?,
         _ load: @escaping @Sendable () async throws -> Value
     ) async throws -> (item: TieredValue<Value>, source: CacheSource) {
         let loaded = try await shared(.load, key, tags: tags) {
@@ -44,7 +44,7 @@ extension TwoTierCache {
 
     /// Loads even if a tier has a value, and stores the result in both tiers. Joins a load that is in flight.
     func fetched(
-        _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
+        _ key: Key, _ lifetime: Lifetime?, _ tags: Set<CacheTag>, _ protection: DiskProtection?,
         _ load: @escaping @Sendable () async throws -> Value
     ) async throws -> TieredValue<Value> {
         let loaded = try await shared(.fetch, key, tags: tags, timeout: configuration.loadTimeout) {
@@ -78,7 +78,7 @@ extension TwoTierCache {
         // The value may have been stored since the caller's lookup.
         if let item = peek(key) { return LoadResult(item: item, source: .memory, storePolicy: .nowhere) }
         let nothing = LoadResult<Value>(item: nil, source: .disk, storePolicy: .nowhere)
-        let tags: Set<String>
+        let tags: Set<CacheTag>
         switch state.withLock({ $0.behind.lookUp(key, name) }) {
         case .absent: return nothing
         case .value(let item): return LoadResult(item: open(item), source: .memory, storePolicy: .nowhere)
@@ -98,7 +98,7 @@ extension TwoTierCache {
     }
 
     /// Whether a queued removal by tag applies to a value, or its lifetime is over.
-    func isHidden(_ stored: StoredValue, by tags: Set<String>) -> Bool {
+    func isHidden(_ stored: StoredValue, by tags: Set<CacheTag>) -> Bool {
         if !tags.isEmpty, !(stored.tags.map { tags.isDisjoint(with: $0) } ?? false) { return true }
         return stored.deadline.end != .max && clock.wall() >= stored.deadline.end
     }
@@ -122,7 +122,7 @@ extension TwoTierCache {
     private typealias LoadName = TwoTierState<Key, Value>.LoadName
 
     func shared(
-        _ purpose: Purpose, _ key: Key, tags: Set<String>?, timeout: Duration? = nil,
+        _ purpose: Purpose, _ key: Key, tags: Set<CacheTag>?, timeout: Duration? = nil,
         _ body: @escaping @Sendable () async throws -> LoadResult<Value>
     ) async throws -> LoadResult<Value> {
         let name = LoadName(purpose: purpose, key: key)

@@ -26,7 +26,7 @@ extension TwoTierCache {
     ///   - load: loads a value that is in neither tier; nil to load nothing. For the other parameters see
     ///     ``value(forKey:lifetime:tags:protection:orLoad:)``.
     public func prefetch(
-        _ keys: some Sequence<Key>, atOnce: Int = 8, lifetime: Lifetime? = nil, tags: Set<String> = [], protection: DiskProtection? = nil,
+        _ keys: some Sequence<Key>, atOnce: Int = 8, lifetime: Lifetime? = nil, tags: Set<CacheTag> = [], protection: DiskProtection? = nil,
         orLoad load: (@Sendable (Key) async throws -> Value)? = nil
     ) async -> PrefetchResult<Key> {
         var seen: Set<Key> = []
@@ -48,7 +48,7 @@ extension TwoTierCache {
     }
 
     private func fetchSource(
-        _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
+        _ key: Key, _ lifetime: Lifetime?, _ tags: Set<CacheTag>, _ protection: DiskProtection?,
         _ load: (@Sendable (Key) async throws -> Value)?
     ) async -> Result<CacheSource?, any Error> {
         do {

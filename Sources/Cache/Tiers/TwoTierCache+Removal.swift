@@ -15,7 +15,7 @@ extension TwoTierCache {
     /// Removes the values that were stored with a tag, in both tiers.
     ///
     /// - Throws: the second tier's error. Values with that tag are then not read there until they could be removed.
-    public func removeAll(taggedWith tag: String) async throws {
+    public func removeAll(taggedWith tag: CacheTag) async throws {
         try await wait(for: .tag(tag)) { state in
             state.invalidateAllLoads(taggedWith: tag)
             state.removeMemoryWrites { $0.item?.isTagged(tag) ?? false }
@@ -64,6 +64,7 @@ extension TwoTierCache {
 }
 
 extension TwoTierCache where Key == String {
-    /// Removes the values whose keys begin with a prefix, in both tiers. See ``removeAll(withNamePrefix:)``.
+    /// Removes the values whose keys begin with a prefix, in both tiers. See ``removeAll(withNamePrefix:)``; with the
+    /// standard names, the same keys as ``Cache/removeAll(withPrefix:)``.
     public func removeAll(withPrefix prefix: String) async throws { try await removeAll(withNamePrefix: keys.name(prefix)) }
 }

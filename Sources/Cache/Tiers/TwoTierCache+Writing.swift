@@ -11,7 +11,7 @@ extension TwoTierCache {
     ///   - protection: where the value may be stored; nil for the configuration's. With ``DiskProtection/memoryOnly``
     ///     the value never reaches the second tier, and an earlier value of the key is removed there.
     public func setValue(
-        _ value: Value, forKey key: Key, lifetime: Lifetime? = nil, tags: Set<String> = [], protection: DiskProtection? = nil
+        _ value: Value, forKey key: Key, lifetime: Lifetime? = nil, tags: Set<CacheTag> = [], protection: DiskProtection? = nil
     ) {
         put(item(value, lifetime, tags, protection), key)
     }
@@ -48,7 +48,7 @@ extension TwoTierCache {
         if let error { throw error }
     }
 
-    func item(_ value: Value, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?) -> TieredValue<Value> {
+    func item(_ value: Value, _ lifetime: Lifetime?, _ tags: Set<CacheTag>, _ protection: DiskProtection?) -> TieredValue<Value> {
         TieredValue(
             value, lifetime: lifetime ?? configuration.lifetime, tags: tags, protection: protection ?? configuration.protection,
             clock: clock)

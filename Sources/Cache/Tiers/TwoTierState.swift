@@ -52,7 +52,7 @@ struct TwoTierState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Prevents all loads from storing their results.
     mutating func invalidateAllLoads() { dropped.append(loads.endAll()) }
 
-    mutating func invalidateAllLoads(taggedWith tag: String) { dropped.append(loads.endAll(taggedWith: tag)) }
+    mutating func invalidateAllLoads(taggedWith tag: CacheTag) { dropped.append(loads.endAll(taggedWith: tag)) }
 
     /// - Returns: whether the caller has to apply the change; otherwise another thread does.
     mutating func writeToMemory(_ key: Key, _ name: [UInt8]?, _ item: TieredValue<Value>?) -> Bool {

@@ -25,7 +25,7 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case nothing
         case all
         case everything(schema: String?)
-        case tag(String)
+        case tag(CacheTag)
         case prefix([UInt8])
     }
 
@@ -44,7 +44,7 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case value(TieredValue<Value>)
         case absent
         /// The tier has to be read. A value that has one of these tags, or whose tags are unknown, counts as absent.
-        case ask(except: Set<String>)
+        case ask(except: Set<CacheTag>)
     }
 
     private enum Waiting: Sendable {
@@ -165,7 +165,7 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             return .absent
         }
         if possiblyStaleKeys[key] != nil { return .absent }
-        var tags: Set<String> = []
+        var tags: Set<CacheTag> = []
         for scope in pending.values {
             switch scope {
             case .nothing: break

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetWire
 
 /// The changes of a collection since the previous element, by id. Records have no other order, so none moves.
@@ -13,4 +14,10 @@ public struct CollectionChange<Value: Sendable>: Sendable {
     public var removed: [String]
 }
 
-extension CollectionChange: Equatable where Value: Equatable {}
+extension CollectionChange: Equatable where Value: Equatable {
+    /// Compares ids by their bytes.
+    public static func == (left: CollectionChange, right: CollectionChange) -> Bool {
+        left.isInitial == right.isInitial && left.inserted == right.inserted && left.updated == right.updated
+            && left.removed.elementsEqual(right.removed, by: ByteIdentity.areEqual)
+    }
+}

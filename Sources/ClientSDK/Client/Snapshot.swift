@@ -1,9 +1,14 @@
+internal import FreshetPlatform
 public import FreshetWire
 
 /// A record as this client shows it at one moment: the confirmed value with this device's pending writes over it.
 public struct Snapshot<Value: Sendable>: Identifiable, Sendable {
-    /// The record's id in its collection.
-    public var id: String
+    /// The record's id in its collection. Two snapshots of ids that only look alike are different.
+    public var id: String {
+        get { name.text }
+        set { name = ByteIdentity.Name(text: newValue) }
+    }
+    var name: ByteIdentity.Name
     /// The value; `nil` if there is no record, nothing is known, or the value does not decode (see ``decodingError``).
     public var value: Value?
     /// The value's bytes; `nil` if there is no record or nothing is known.

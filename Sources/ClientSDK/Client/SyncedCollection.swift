@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetWire
 
 /// A collection's records as values of one type. A lightweight value: all copies share the client's tiers.
@@ -187,7 +188,7 @@ extension ClientError {
 extension Snapshot {
     init(_ hit: MemoryTier.Hit, _ codec: ValueCodec<Value>) {
         let view = hit.value.view
-        id = view.key.id
+        name = ByteIdentity.Name(text: view.key.id)
         content = if case .content(let content) = view.value { content } else { nil }
         revision = view.revision
         lacksValue = view.value == .elsewhere

@@ -1,4 +1,5 @@
 internal import FreshetCache
+internal import FreshetPlatform
 internal import FreshetTransport
 internal import FreshetWire
 
@@ -243,5 +244,5 @@ extension KeyView {
 
 extension Set<ByteIdentity.Name> {
     /// In the order of their bytes.
-    var inOrder: [String] { map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+    var inOrder: [String] { sorted().map(\.text) }
 }

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetTransport
 internal import FreshetWire
 internal import HTTPTypes

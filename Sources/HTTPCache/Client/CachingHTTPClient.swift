@@ -162,7 +162,7 @@ public final class CachingHTTPClient: Sendable {
     /// - Throws: ``HTTPClientError/invalidRequest(_:)``, or the store's error.
     public func removeAll(withPrefix prefix: String) async throws {
         guard let prefix = HTTPURL(prefix)?.description else { throw HTTPClientError.invalidRequest(Self.rule(for: prefix)) }
-        flights.outdate { $0.description.hasPrefix(prefix) }
+        flights.outdate { $0.description.utf8.starts(with: prefix.utf8) }
         // A write that began earlier ends before the removal; a later one sees that its request is outdated.
         await mutex.finish()
         try await repository.store.removeAll(withPrefix: prefix)

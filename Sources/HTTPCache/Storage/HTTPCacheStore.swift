@@ -1,4 +1,5 @@
-/// The storage of an HTTP cache: bytes by name. Called from many tasks concurrently.
+/// The storage of an HTTP cache: bytes by name. Called from many tasks concurrently. Names and prefixes are compared by
+/// their bytes.
 ///
 /// The store may forget any name at any time. The cache verifies the bytes that it reads, so a damaged value is a miss.
 /// A value older than the last one that was stored would be a stale response, so the store must never return to earlier

@@ -1,4 +1,5 @@
 public import FreshetCache
+internal import FreshetPlatform
 
 /// A store that keeps responses on disk, and the recently read ones in memory.
 ///
@@ -17,7 +18,7 @@ public import FreshetCache
 public final class TieredHTTPCacheStore: HTTPCacheStore {
     private struct NotThere: Error {}
 
-    private let memory: Cache<String, [UInt8]>
+    private let memory: Cache<ByteIdentity.Name, [UInt8]>
     private let disk: DiskCache
     private let protection: DiskProtection
 
@@ -40,7 +41,9 @@ public final class TieredHTTPCacheStore: HTTPCacheStore {
     /// - Throws: `CacheError` of the disk; `CancellationError`.
     public func bytes(named name: String) async throws -> [UInt8]? {
         do {
-            return try await memory.value(forKey: name, cost: { [size = name.utf8.count] in $0.count + size }) { [disk] in
+            let cost = { @Sendable [size = name.utf8.count] (bytes: [UInt8]) in bytes.count + size }
+            // Without a timeout: the load waits for the disk alone.
+            return try await memory.value(forKey: ByteIdentity.Name(text: name), cost: cost, timeout: nil) { [disk] in
                 guard let value = try await disk.value(forKey: name) else { throw NotThere() }
                 return value.bytes
             }
@@ -56,27 +59,31 @@ public final class TieredHTTPCacheStore: HTTPCacheStore {
         guard protection != .memoryOnly else {
             try await remove(named: name)
             // Also discards the result of a read that is in progress.
-            memory.setValue(bytes, forKey: name, cost: bytes.count + name.utf8.count)
+            memory.setValue(bytes, forKey: ByteIdentity.Name(text: name), cost: bytes.count + name.utf8.count)
             return
         }
         // A read that began before this write must not be kept, even if it ends later.
-        defer { memory.removeValue(forKey: name) }
-        memory.removeValue(forKey: name)
+        defer { memory.removeValue(forKey: ByteIdentity.Name(text: name)) }
+        memory.removeValue(forKey: ByteIdentity.Name(text: name))
         try await disk.setValue(bytes, forKey: name, lifetime: .unlimited, protection: protection)
     }
 
     /// Removes a name in both tiers.
     public func remove(named name: String) async throws {
-        defer { memory.removeValue(forKey: name) }
-        memory.removeValue(forKey: name)
+        defer { memory.removeValue(forKey: ByteIdentity.Name(text: name)) }
+        memory.removeValue(forKey: ByteIdentity.Name(text: name))
         try await disk.removeValue(forKey: name)
     }
 
     /// Removes the names with a prefix in both tiers.
     public func removeAll(withPrefix prefix: String) async throws {
-        defer { memory.removeAll(withPrefix: prefix) }
-        memory.removeAll(withPrefix: prefix)
+        defer { removeFromMemory(withPrefix: prefix) }
+        removeFromMemory(withPrefix: prefix)
         try await disk.removeAll(withPrefix: prefix)
+    }
+
+    private func removeFromMemory(withPrefix prefix: String) {
+        memory.removeAll { name, _ in name.text.utf8.starts(with: prefix.utf8) }
     }
 
     /// Empties both tiers, including other values in the disk cache.

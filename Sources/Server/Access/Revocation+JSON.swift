@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 import FreshetSocketHTTP
 import FreshetTrust
 import FreshetWire

@@ -30,7 +30,9 @@ struct Replay {
         if before == nil, increment.onMissing == .reject { return "it demands a record, and there was none" }
         guard let content, var found = try? JSONDocument(content.bytes) else { return "there is no JSON after it" }
         for step in increment.path.steps {
-            guard case .object(let members) = found, let member = members.first(where: { $0.name == step }) else { return nil }
+            guard case .object(let members) = found,
+                let member = members.first(where: { $0.name.utf8.elementsEqual(step.utf8) })
+            else { return nil }
             found = member.value
         }
         guard case .number(let literal) = found, let sum = JSONNumber(literal: literal) else { return "there is no number after it" }

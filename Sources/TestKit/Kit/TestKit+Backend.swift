@@ -67,11 +67,12 @@ public struct BackendCollection<Value: Sendable>: Sendable {
         return try await kit.backendCall { try await kit.control.record(key, in: kit.namespaceID) }.flatMap(decoded)
     }
 
-    /// All values, by id.
-    public func all() async throws -> [String: Value] {
+    /// All records, in the order of their ids' bytes. A record that does not decode is among them, with
+    /// ``BackendRecord/decodingError``.
+    public func all() async throws -> [BackendRecord<Value>] {
         _ = try key("1")
         let records = try await kit.backendCall { try await kit.control.records(in: name, of: kit.namespaceID) }
-        return try Dictionary(records.compactMap { record in try decoded(record).map { (record.key.id, $0) } }) { $1 }
+        return records.compactMap { BackendRecord($0, codec) }.sorted { $0.key < $1.key }
     }
 
     private func write(_ id: String, _ operation: WriteOperation) async throws -> Revision? {
@@ -84,8 +85,9 @@ public struct BackendCollection<Value: Sendable>: Sendable {
     }
 
     private func decoded(_ record: Record) throws(TestKitError) -> Value? {
-        guard let content = record.content else { return nil }
-        do { return try codec.decode(content) } catch { throw .notCodable("\(record.key): \(error)") }
+        guard let record = BackendRecord(record, codec) else { return nil }
+        if let error = record.decodingError { throw error }
+        return record.value
     }
 }
 

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetWire
 
 /// The revocations in force. A revocation takes effect by a higher ``generation``, with which each session is compared

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetWire
 
 /// The claims of a token (RFC 7519 §4.1) as they stand there, not judged yet. Times are seconds since 1970.

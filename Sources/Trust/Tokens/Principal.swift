@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetWire
 
 /// The holder of a credential, to which quotas, the audit log and the write ledger refer: `key:<id>` or `<iss>|<sub>`.

@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 /// The changes that a reader of the feed wants.
 package struct ChangeFilter: Hashable, Sendable {
     /// The collections, sorted and each once; empty means all.

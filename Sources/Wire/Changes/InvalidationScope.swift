@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 /// The records that an invalidation reaches: one, or those of a sweep.
 public enum InvalidationScope: Hashable, Sendable {
     /// One record, whether the server holds it or not.

@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 extension JSONDocument {
     /// This value with the increment's amount added at its path. A missing member counts as 0 and is made, objects on the way too. The
     /// recursion goes as deep as the pointer has steps, and those are at most ``JSONPointer/maximumSteps``.

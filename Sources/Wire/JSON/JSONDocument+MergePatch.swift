@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 extension JSONDocument {
     /// This value with `patch` merged into it, by RFC 7396: `null` removes a member, objects merge, anything else replaces.
     ///

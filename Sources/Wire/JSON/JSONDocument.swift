@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 /// A parsed JSON value, for the two operations that must look inside: merge patch and increment.
 ///
 /// Members keep their order and numbers their spelling, so that an operation leaves all other parts as they were.

@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 /// The names of the members of the open objects, to refuse a name that comes twice.
 ///
 /// The first ``scanned`` names of an object are compared one by one, as places in the input. An object with more, or

@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 /// A record's address in its namespace: `collection/id`.
 ///
 /// A collection is `[A-Za-z0-9._-]{1,64}`; an id is 1 to 512 bytes of UTF-8 without NUL and may hold slashes.

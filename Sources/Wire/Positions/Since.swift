@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 /// The position from which a reader of the feed begins.
 package enum Since: Hashable, Sendable, CustomStringConvertible {
     /// `0`: from nothing, so without deletes and invalidations; never expires.

@@ -92,6 +92,14 @@ struct CSVTableTests {
         }
     }
 
+    @Test func columnsAreComparedByBytes() throws {
+        // Given two columns that only look alike
+        let found = try records("caf\u{E9},cafe\u{301}\n1,2", idField: "cafe\u{301}")
+        // Then the id comes from the one that was named, and both are members
+        #expect(found.map(\.key.id) == ["2"])
+        #expect(throws: CommandFailure.self) { try records("id,caf\u{E9},caf\u{E9}\n1,2,3") }
+    }
+
     @Test func whatIsNotUTF8IsRefused() throws {
         let file = try ImportText(Array("id,x\n1,".utf8) + [0xE9])
         let failure = #expect(throws: CommandFailure.self) { try CSVTable(file.input, rules: ImportRules(collection: "c")).all() }

@@ -9,7 +9,7 @@ import Testing
 
     /// Runs the closure while so many tasks write, each one value after the other.
     private func withWriters(
-        _ count: Int, on cache: DiskCache, key: @escaping @Sendable (_ writer: Int, _ turn: Int) -> String, tags: [String] = [],
+        _ count: Int, on cache: DiskCache, key: @escaping @Sendable (_ writer: Int, _ turn: Int) -> String, tags: [CacheTag] = [],
         _ body: () async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -36,7 +36,7 @@ struct DiskNonblockingReadTests {
 
     /// Stores values together. One at a time, they would fill the log until its pages are moved, and a read meanwhile may
     /// have to wait.
-    private func store(_ cache: DiskCache, _ count: Int, tags: [String] = [], _ value: (Int) -> [UInt8]) async throws {
+    private func store(_ cache: DiskCache, _ count: Int, tags: [CacheTag] = [], _ value: (Int) -> [UInt8]) async throws {
         cache.queue.suspend()
         do {
             defer { cache.queue.resume() }

@@ -28,7 +28,7 @@ private final class Source: Sendable {
     private let cache = Cache<String, Int>()
     private let source = Source()
 
-    private func ask(_ key: String = "key", tags: Set<String> = []) -> Task<Int, any Error> {
+    private func ask(_ key: String = "key", tags: Set<CacheTag> = []) -> Task<Int, any Error> {
         Task { [cache, source] in try await cache.value(forKey: key, tags: tags) { try await source.load() } }
     }
 

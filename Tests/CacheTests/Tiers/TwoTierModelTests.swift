@@ -43,7 +43,7 @@ private actor WildSecondary: SecondaryCacheTier {
         stored = [:]
     }
 
-    func removeValues(taggedWith tag: String) async throws {
+    func removeValues(taggedWith tag: CacheTag) async throws {
         try await wait()
         stored = stored.filter { !($0.value.tags ?? []).contains(tag) }
     }
@@ -70,7 +70,7 @@ private actor WildSecondary: SecondaryCacheTier {
             seed % 2 == 0
             ? TwoTierCache<String, Int>(primary: Cache(countLimit: countLimit), secondary: secondary, configuration)
             : TwoTierCache<String, Int>(primary: UserPrimary(limit: countLimit), secondary: secondary, configuration)
-        var plain: [String: (value: Int, tag: String)] = [:]
+        var plain: [String: (value: Int, tag: CacheTag)] = [:]
         var background: [Task<Void, Never>] = []
         var (wrong, found) = (0, 0)
         func check(_ seen: Int?, _ key: String, mayMiss: Bool) {
@@ -82,7 +82,7 @@ private actor WildSecondary: SecondaryCacheTier {
             let key = ["a", "b"].randomElement(using: &random)! + "\(Int.random(in: 0..<8, using: &random))"
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<25:
-                let tag = ["x", "y"].randomElement(using: &random)!
+                let tag: CacheTag = ["x", "y"].randomElement(using: &random)!
                 cache.setValue(step, forKey: key, tags: [tag])
                 plain[key] = (step, tag)
                 // A memory without room has it only until it has reached the second tier.

@@ -57,6 +57,28 @@ import Testing
         #expect(try await store.bytes(named: "a") == nil && store.memoryByteCount == 0)
     }
 
+    @Test(arguments: [DiskProtection.plain, .memoryOnly]) func namesAndPrefixesAreComparedByBytes(protection: DiskProtection) async throws {
+        // Given two names that look alike, in a store over both tiers and in one in memory
+        let (composed, decomposed) = ("/caf\u{E9}", "/cafe\u{301}")
+        let disk = try await DiskCache.open(folder.path)
+        let stores: [any HTTPCacheStore] = [TieredHTTPCacheStore(disk: disk, protection: protection), MemoryHTTPCacheStore()]
+        for store in stores {
+            try await store.store([1], named: composed)
+            try await store.store([2], named: decomposed)
+            // When, then each has its bytes
+            for _ in 1...2 {
+                #expect(try await store.bytes(named: composed) == [1])
+                #expect(try await store.bytes(named: decomposed) == [2])
+            }
+            // And a prefix may end within a character
+            try await store.removeAll(withPrefix: "/cafe")
+            #expect(try await store.bytes(named: composed) == [1])
+            #expect(try await store.bytes(named: decomposed) == nil)
+            try await store.remove(named: decomposed)
+            #expect(try await store.bytes(named: composed) == [1])
+        }
+    }
+
     @Test func memoryNeverKeepsWhatTheDiskHasLeftBehind() async throws {
         // Given concurrent readers and a writer of one name
         let store = TieredHTTPCacheStore(disk: try await DiskCache.open(folder.path))

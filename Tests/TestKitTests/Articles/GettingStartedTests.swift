@@ -35,7 +35,7 @@ struct GettingStartedTests {
         try await write.waitUntilConfirmed()
 
         #expect(kit.matchCount(of: lost) == 1)
-        #expect(try await kit.backend("orders", of: Order.self).all() == ["1": Order(dish: "Soup")])
+        #expect(try await kit.backend("orders", of: Order.self).all().map(\.value) == [Order(dish: "Soup")])
     }
     // article ends
 
@@ -49,7 +49,7 @@ struct GettingStartedTests {
         try await kit.waitUntilIdle()
         // Then
         #expect(kit.url == server.url)
-        #expect(try await kit.backend("orders", of: Order.self).all() == ["1": Order(dish: "Soup")])
+        #expect(try await kit.backend("orders", of: Order.self).all().map(\.value) == [Order(dish: "Soup")])
         await kit.close()
         await server.stop()
     }

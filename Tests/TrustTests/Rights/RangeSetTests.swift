@@ -1,3 +1,4 @@
+import FreshetPlatform
 import FreshetTestSupport
 import FreshetWire
 import Testing
