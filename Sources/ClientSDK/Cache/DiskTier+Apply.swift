@@ -7,11 +7,8 @@ extension DiskTier {
     /// - Returns: the indices of the entry operations that had no effect.
     func apply(_ transaction: DiskTransaction) throws -> [Int] {
         try setDurable(transaction.isDurable)
-        let erases = transaction.erases
-        // Erased values must not remain in free pages, nor in the log: https://www.sqlite.org/pragma.html#pragma_secure_delete
-        if erases { try connection.pragma("secure_delete=ON") }
-        var hasErased = false
-        defer { if erases { finishErasing(truncatesLog: hasErased) } }
+        let unreadable = UnreadableRecords(transaction.entries)
+        var mustErase = transaction.removesEntries
         var next = state
         let skipped = try connection.transaction {
             if let client = transaction.clear {
@@ -20,16 +17,18 @@ extension DiskTier {
             }
             if transaction.removesRecords { try removeRecords() }
             let skipped = try apply(transaction.entries)
-            if erases, let unreadable = UnreadableRecords(transaction.entries) { hasErased = try removeRecords(unreadable) }
+            mustErase = mustErase || transaction.hasErased(skipping: skipped)
+            if let unreadable, try removeRecords(unreadable) { mustErase = true }
             for operation in transaction.outbox { try apply(operation) }
             for operation in transaction.rejections { try apply(operation) }
             for change in transaction.state { next.apply(change) }
             if next != state { try store(next) }
             try writeUses(atMost: 32)
+            if mustErase { try markUnerased() }
             return skipped
         }
         state = next
-        hasErased = hasErased || erases && transaction.erases(skipping: skipped)
+        if mustErase { erase() }
         return skipped
     }
 
@@ -305,15 +304,6 @@ extension DiskTier {
         for table in tables { try connection.withStatement("DELETE FROM \(table)") { try $0.run() } }
     }
 
-    /// A log that a reader keeps from being truncated is truncated by a later transaction or the end of the process.
-    ///
-    /// - Parameter truncatesLog: whether a value was removed: at the end of most passes none is, and the log need not be
-    ///   moved into the file at once.
-    private func finishErasing(truncatesLog: Bool) {
-        _ = try? connection.pragma("secure_delete=OFF")
-        if truncatesLog { _ = try? connection.pragma("wal_checkpoint(TRUNCATE)") }
-    }
-
     func store(_ state: SyncState) throws {
         try connection.withStatement("INSERT OR REPLACE INTO state(only, namespace, state) VALUES(1, ?1, ?2)") { statement in
             try statement.bind(1, namespace.name)
@@ -332,14 +322,11 @@ extension DiskTransaction {
 }
 
 extension DiskTransaction {
-    /// Whether it removes values that must not remain in the file: after a clear, or because the device may not read them any more.
-    fileprivate var erases: Bool { removesEntries || entries.contains(where: \.erases) }
-
-    /// Whether it has removed such a value.
+    /// Whether it has removed a value that must not remain in the file, since the device may not read it any more.
     ///
     /// - Parameter skipped: the indices of the entry operations that had no effect, in order.
-    fileprivate func erases(skipping skipped: [Int]) -> Bool {
-        guard !removesEntries else { return true }
+    fileprivate func hasErased(skipping skipped: [Int]) -> Bool {
+        guard entries.contains(where: \.erases) else { return false }
         let ineffective = Set(skipped)
         return entries.indices.contains { entries[$0].erases && !ineffective.contains($0) }
     }
@@ -349,8 +336,7 @@ extension EntryOperation {
     /// A key that may not be read is evicted whatever its revision; after a change of rights, the end of a pass removes all such keys.
     fileprivate var erases: Bool {
         switch self {
-        case .evict(_, let position): position.revision == .maximum
-        case .finishPass: true
+        case .evict(_, let position), .finishPass(_, let position): position.revision == .maximum
         case .put, .confirm, .withoutValue, .invalidate, .remove, .narrow, .inherit: false
         }
     }

@@ -52,6 +52,7 @@ final class DiskTier {
             state = stored ?? SyncState(client: client)
             // The device's name is on disk before it is used anywhere. A file that has one is opened on a full disk too.
             if isNew { try connection.transaction { try store(state) } }
+            try completeErasure()
         } catch {
             let failure = Self.clientError(error, path)
             guard case .corrupt(let path, _) = failure else { throw failure }
@@ -92,6 +93,8 @@ final class DiskTier {
         try connection.pragma("journal_mode=WAL")
         try connection.pragma("synchronous=FULL")
         try connection.pragma("temp_store=MEMORY")
+        // The system's library may have another default: https://www.sqlite.org/pragma.html#pragma_secure_delete
+        try connection.pragma("secure_delete=ON")
         if let fileLimit {
             let size = try connection.pragma("page_size").flatMap { Int($0) } ?? 4_096
             try connection.pragma("max_page_count=\(max(1, fileLimit / size))")

@@ -47,6 +47,16 @@ struct PendingKey: Sendable {
         }
     }
 
+    /// Returns the watermark that an operation shows without a stated number; `nil` if it shows none. A record that is known at the
+    /// position of a verdict contains that write, and those before it.
+    func watermark(shownBy operation: EntryOperation) -> WriteWatermark? {
+        guard let position = operation.knownAt else { return nil }
+        let included = rows.lazy.filter { row in
+            row.position.map { $0.epoch == position.epoch && $0.revision <= position.revision } ?? false
+        }
+        return included.map(\.number).max().map { WriteWatermark(epoch: position.epoch, number: $0) }
+    }
+
     // MARK: Changes
 
     /// Computes the overlay and keeps it until the next change.
@@ -193,6 +203,16 @@ extension PendingKey: Hashable {
 }
 
 extension EntryOperation {
+    /// The position at which the operation describes its record; `nil` if it describes none.
+    fileprivate var knownAt: Cursor? {
+        switch self {
+        case .put(let entry, _): Cursor(epoch: entry.epoch, revision: entry.asOf)
+        case .confirm(let revalidation), .withoutValue(let revalidation, _):
+            Cursor(epoch: revalidation.epoch, revision: revalidation.asOf)
+        case .evict, .invalidate, .finishPass, .inherit: nil
+        }
+    }
+
     /// Whether the device's entry after the operation is the one that the operation describes.
     fileprivate func describes(_ updated: Entry?) -> Bool {
         switch self {

@@ -12,6 +12,8 @@ struct PlanBuilder {
     let lastSentNumber: Int64
     /// Writes up to this number may have been sent before the batch whose outcomes are stored.
     let lastSentBefore: Int64
+    /// Whether the server refuses the device's name, so that no response states a number of it.
+    let isNameRefused: Bool
     /// Writes that the server refuses to parse, each with the problem.
     let refusedWrites: [Int64: Problem]
     /// The list after the plan.
@@ -25,6 +27,7 @@ struct PlanBuilder {
         now = turn.now
         lastSentNumber = sender.lastSentNumber
         lastSentBefore = sender.lastSentBefore
+        isNameRefused = sender.isNameRefused
         refusedWrites = sender.refusedWrites
         rejections = local.rejections
         plan = TransactionPlan(onCommit)
@@ -44,7 +47,7 @@ struct PlanBuilder {
 
     /// Whether a response of this epoch that describes the key must state the device's last decided write.
     func needsWatermark(_ key: RecordKey, in epoch: Epoch?) -> Bool {
-        outbox.keys[key]?.needsWatermark(in: epoch, lastSentNumber: lastSentNumber) ?? false
+        !isNameRefused && outbox.keys[key]?.needsWatermark(in: epoch, lastSentNumber: lastSentNumber) ?? false
     }
 
     /// See ``SyncSettings/covers(_:)``.
@@ -119,7 +122,7 @@ struct PlanBuilder {
     mutating func apply(_ operation: EntryOperation, to key: RecordKey, stated: WriteWatermark? = nil) {
         plan.add(operation)
         guard var pending = pending(key) else { return }
-        pending.apply(operation, stated: stated)
+        pending.apply(operation, stated: stated ?? (isNameRefused ? pending.watermark(shownBy: operation) : nil))
         plan.stage(pending)
     }
 

@@ -33,6 +33,14 @@ struct RequestTable: Hashable, Sendable {
             }
         }
 
+        /// Whether the request may have asked for the device's last number besides records.
+        var mayNameClient: Bool {
+            switch purpose {
+            case .feed, .fetch, .revalidation, .refresh: true
+            case .writes, .clientStatus, .continuation: false
+            }
+        }
+
         /// The time at which the state that the response describes was still true for certain, in milliseconds of uptime.
         /// Negative for a response from before the device's start.
         var validAsOf: Int64 { sentAt - age }

@@ -24,6 +24,9 @@ struct Sender: Hashable, Sendable {
     /// Whether the name belongs to another principal. Only writes that may have been sent are sent then: the server
     /// decides none of them, and states the outcomes that it knows.
     private var isNameTaken = false
+    /// Whether the server has refused the name, which belongs to another principal. It states no number of the name then, so no read
+    /// asks for one, until the server accepts the name again.
+    private(set) var isNameRefused = false
     /// The most writes in a batch; reduced to find a write that the server does not even parse, and after a response
     /// that was too large.
     private var limit = Int.max
@@ -137,6 +140,9 @@ struct Sender: Hashable, Sendable {
         if renames > 1 { retry.pause(&turn, asAfter: renames - 1) }
     }
 
+    /// Notes that the server refused to state the name's number.
+    mutating func refusedName() { isNameRefused = true }
+
     /// Notes that a write was decided for another reason than its name.
     mutating func keptName() { renames = 0 }
 
@@ -164,7 +170,7 @@ struct Sender: Hashable, Sendable {
             // Those without a result are not decided.
             if let last = results.results.map(\.number).max() { lastSentNumber = max(lastSentBefore, last) }
             // The next writes may be known too; before they are sent, the server is asked whether the name is free again.
-            if isNameTaken { (isNameTaken, mustCheck) = (false, true) }
+            if isNameTaken { (isNameTaken, mustCheck) = (false, true) } else { isNameRefused = false }
             return [.reachedServer, .store(.results(results, lastWrite: lastWrite))]
         case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, numbers, outbox, &turn)
         case .failure(let failure): return fail(.transport(failure), failure.retryAfter, &turn)
@@ -188,6 +194,7 @@ struct Sender: Hashable, Sendable {
                 return fail(.malformed(text), nil, &turn)
             }
             retry.acceptToken()
+            isNameRefused = false
             isReconciling = true
             return [.store(.reconcile(last: status.last, at: cursor))]
         case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, nil, outbox, &turn)
@@ -243,6 +250,7 @@ struct Sender: Hashable, Sendable {
         _ problem: Problem, _ retryAfter: Int64?, _ outbox: Outbox, _ turn: inout Turn
     ) -> [Effect] {
         retry.acceptToken()
+        isNameRefused = true
         if let first = outbox.queue.first, first.number <= lastSentNumber {
             let hasAsked = isNameTaken
             (isNameTaken, mustCheck) = (!hasAsked, hasAsked)
@@ -298,6 +306,7 @@ struct Sender: Hashable, Sendable {
         isDeciding = false
         isReconciling = false
         isNameTaken = false
+        isNameRefused = false
     }
 
     /// See ``SyncMachine/relativeState(at:)``.

@@ -82,10 +82,10 @@ struct SyncCore: Hashable, Sendable {
         case .committed(_, let skipped): committed(Set(skipped), &turn)
         case .commitFailed(_, let failure): commitFailed(failure, &turn)
         case .cachedKeys(let query, let keys) where parts.refresher.isWaiting(for: query):
-            parts.refresher.take(keys, parts.local.sync, rule, parts.reader, &parts.requests, &turn)
+            parts.refresher.take(keys, parts.local.sync, parts.rule, parts.reader, &parts.requests, &turn)
         case .cachedKeysFailed(let query, _) where parts.refresher.isWaiting(for: query): parts.refresher.failed(&turn)
         case .cachedKeys(_, let keys):
-            if parts.local.isRevalidating, let input = parts.revalidator.take(keys, parts.local.sync, rule, &parts.requests, &turn) {
+            if parts.local.isRevalidating, let input = parts.revalidator.take(keys, parts.local.sync, parts.rule, &parts.requests, &turn) {
                 parts.local.add(input)
             }
         case .cachedKeysFailed(_, let failure): parts.revalidator.failed(failure, &parts.reachability, &turn)
@@ -143,10 +143,8 @@ struct SyncCore: Hashable, Sendable {
 
     // MARK: Requests
 
-    private var rule: WatermarkRule { parts.rule }
-
     private mutating func take(_ reply: Reply, _ lastWrite: Int64?, to id: RequestID, _ turn: inout Turn) {
-        guard let request = parts.requests.remove(id) else { return }
+        guard let request = parts.requests.remove(id), !parts.repeatsWithoutName(request, after: reply) else { return }
         if request.purpose == .continuation {
             return parts.resetter.take(reply, hadFreshToken: request.hadFreshToken, &turn)
         }
@@ -321,11 +319,11 @@ struct SyncCore: Hashable, Sendable {
         case .noChange(let cursor, let since, let lastWrite):
             return parts.plan(ChangePage(changes: [], cursor: cursor, upToDate: true), since, lastWrite, &turn)
         case .sets: return parts.local.planSets(parts.sender, &turn)
-        case .fetched(let read, let lastWrite): return parts.reader.plan(read, lastWrite, rule, builder(.fetched([]), turn), &turn)
+        case .fetched(let read, let lastWrite): return parts.reader.plan(read, lastWrite, parts.rule, builder(.fetched([]), turn), &turn)
         case .cachedKeysRevalidated(let keys, let response, let lastWrite):
-            return parts.revalidator.plan(keys, response, lastWrite, rule, builder(.cachedKeysRevalidated, turn))
+            return parts.revalidator.plan(keys, response, lastWrite, parts.rule, builder(.cachedKeysRevalidated, turn))
         case .refreshed(let keys, let response, let lastWrite):
-            return parts.refresher.plan(keys, response, lastWrite, rule, builder(.refreshed(large: []), turn))
+            return parts.refresher.plan(keys, response, lastWrite, parts.rule, builder(.refreshed(large: []), turn))
         case .results, .reconcile, .revalidationFinished, .merged, .discard, .bind, .narrow, .rename, .leaveName:
             return PlanBuilder.plan(for: input, &turn, parts.local, parts.sender, parts.merger)
         }

@@ -60,6 +60,17 @@ struct SyncParts: Hashable, Sendable {
 
     mutating func cancel(_ id: RequestID, _ turn: inout Turn) {
         guard let request = requests.remove(id) else { return }
+    /// Sends a request for records again without the device's name, if the server refuses to state the number of that. Returns whether
+    /// it does: a server that refuses without the name too is asked ever more slowly.
+    mutating func repeatsWithoutName(_ request: RequestTable.Request, after reply: Reply) -> Bool {
+        guard case .problem(let problem, _, _) = reply, problem.code == .clientTaken, request.mayNameClient, !sender.isNameRefused else {
+            return false
+        }
+        sender.refusedName()
+        released(request)
+        return true
+    }
+
         turn.emit(.cancel(id))
         released(request)
     }

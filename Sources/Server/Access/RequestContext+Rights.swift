@@ -13,7 +13,8 @@ extension IncomingRequest {
         switch endpoint {
         case .getHealth, .getOpenAPI, .getServer, .getRights: break
         case .getRecord: try require(.read, of: .key(try key()))
-        case .putRecord, .patchRecord, .deleteRecord: try require(.write, of: .key(try key()))
+        case .putRecord, .deleteRecord: try requireWrite(dependsOnRecord: Conditions.has(request))
+        case .patchRecord: try requireWrite(dependsOnRecord: true)
         case .listRecords:
             let prefix = try Parameters(request).prefix()
             try require(.read, of: .collection(request.parameter("collection"), prefix: prefix))
@@ -41,6 +42,23 @@ extension IncomingRequest {
         if case .needs(let missing) = rights.decide(verb, in: try namespace(), of: range) { throw Problem(missing, of: session?.value) }
     }
 
+    private func requireWrite(dependsOnRecord: Bool) throws {
+        guard case .needs(let missing) = rights.decideWrite(in: try namespace(), of: try key(), dependsOnRecord: dependsOnRecord) else {
+            return
+        }
+        throw Problem(missing, of: session?.value, isForWrite: true)
+    }
+
+    /// Decides whether the request may learn the last number of a client that it names; the only function that does. Call it
+    /// after the number was read: the client's name may have got an owner meanwhile. May block on the store.
+    ///
+    /// - Throws: `client-taken` if the name belongs to another principal, unless this one may `inspect` the namespace.
+    func requireNumber(of client: ClientIdentifier?) throws {
+        let namespace = try namespace()
+        guard let client, let access = writeAccess(in: namespace), !may(.inspect, in: namespace) else { return }
+        if let problem = access.problem(of: client, ownedBy: try core.store.owner(of: client, in: namespace)) { throw problem }
+    }
+
     /// Requires the verb on at least one record of the namespace.
     private func requireAny(_ verb: Verb) throws {
         let namespace = try namespace()
@@ -64,9 +82,14 @@ extension IncomingRequest {
 
 extension Problem {
     /// The refusal of an operation, with the way to the rights of its sender.
-    /// - Parameter session: that of the sender; `nil` in a simulation.
-    package init(_ missing: MissingRight, of session: Session? = nil) {
-        let operation = "\(missing.may.rawValue) \(missing.of.shortened)"
+    /// - Parameters:
+    ///   - session: that of the sender; `nil` in a simulation.
+    ///   - isForWrite: whether the operation is a write, which may need `read`.
+    package init(_ missing: MissingRight, of session: Session? = nil, isForWrite: Bool = false) {
+        let reason =
+            isForWrite && missing.may == .read
+            ? ", which patches, increments, preconditions and atomic batches need, since their outcomes show what the record is" : ""
+        let operation = "\(missing.may.rawValue) \(missing.of.shortened)\(reason)"
         let rights = "'freshet status' and GET /v1/\(missing.namespace)/rights"
         let detail =
             if session?.principal == .anonymous {

@@ -26,10 +26,18 @@ package struct WriteAccess: Sendable {
         (self.rights, self.namespace, self.owner, self.end, session) = (rights, namespace, owner, end, nil)
     }
 
-    /// The problem with a write of this record; `nil` if the session may write it.
-    package func problem(of key: RecordKey) -> Problem? {
-        guard case .needs(let missing) = rights.decide(.write, in: namespace, of: .key(key)) else { return nil }
-        return Problem(missing, of: session?.value.value)
+    /// The problem with a write of a batch; `nil` if the session may make it.
+    func problem(of write: Write, isAtomic: Bool) -> Problem? {
+        let dependsOnRecord = isAtomic || write.ifRevision != nil || write.operation.dependsOnRecord
+        guard case .needs(let missing) = rights.decideWrite(in: namespace, of: write.key, dependsOnRecord: dependsOnRecord) else {
+            return nil
+        }
+        return Problem(missing, of: session?.value.value, isForWrite: true)
+    }
+
+    /// Whether the session may not read the record, so that the outcomes of its writes must be the same whatever the record is.
+    func isHidden(_ key: RecordKey) -> Bool {
+        if case .needs = rights.decide(.read, in: namespace, of: .key(key)) { true } else { false }
     }
 
     /// The problem with any write in the transaction; `nil` if the session may continue, and may make the namespace if
@@ -66,25 +74,23 @@ package struct WriteAccess: Sendable {
         Committed(committed.result.map { shown($0, of: batch) }, committed.cursor, lastWrite: committed.lastWrite)
     }
 
-    /// A problem as the session may learn it: without the record, where the session may not read it.
+    /// A problem as the session may learn it: without the record, where the session may not read it. It may have been kept since
+    /// the session's principal could.
     package func shown(_ problem: Problem, of key: RecordKey) -> Problem {
-        guard problem.current != nil, !mayRead(key) else { return problem }
+        guard problem.current != nil, isHidden(key) else { return problem }
         var problem = problem
         problem.current = nil
         return problem
     }
+}
 
-    /// A problem that follows from the record, as the session may learn it: its text may state the record's type, size or
-    /// numbers. Called before an outcome is kept, since a repeat under another key returns the kept text.
-    func concealed(_ problem: Problem, of key: RecordKey) -> Problem {
-        // The namespace's revisions have ended, whatever the record is.
-        guard problem.code != .storageFailed, !mayRead(key) else { return problem }
-        return Problem(
-            problem.code, "The write does not apply to the record, which this key or token may not read.", status: problem.status)
-    }
-
-    private func mayRead(_ key: RecordKey) -> Bool {
-        if case .needs = rights.decide(.read, in: namespace, of: .key(key)) { false } else { true }
+extension WriteOperation {
+    /// Whether the record decides if the operation is applied.
+    var dependsOnRecord: Bool {
+        switch self {
+        case .put, .delete: false
+        case .patch, .increment: true
+        }
     }
 }
 

@@ -10,6 +10,9 @@ struct Conditions: Sendable {
     private let match: EntityTags?
     private let noneMatch: EntityTags?
 
+    /// Whether a write of this request has a precondition.
+    static func has(_ request: Request) -> Bool { request.has(.ifMatch) || request.has(.ifNoneMatch) }
+
     init(_ request: Request) throws(Problem) {
         match = try Self.tags(request, .ifMatch)
         noneMatch = try Self.tags(request, .ifNoneMatch)

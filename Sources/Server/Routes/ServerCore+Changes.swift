@@ -31,6 +31,7 @@ extension ServerCore {
     /// same snapshot.
     private func answerFromStore(_ context: RequestContext, _ changes: ChangesRequest, since: Since) throws {
         let found = try scan(changes.selection, since: since, client: changes.client)
+        try context.requireNumber(of: changes.client)
         let part = changes.selection.subscription.part
         let reply: PollResult
         switch found.value {

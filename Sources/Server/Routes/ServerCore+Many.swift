@@ -33,6 +33,7 @@ extension ServerCore {
             let request = try ReadsRequest(json: context.request.body, profile: .interoperable)
             let readable = ReadableItems(request, context.rights, in: namespace)
             let snapshot = try store.records(readable.request, in: namespace)
+            try context.requireNumber(of: request.client)
             let response = readable.response(snapshot, at: context.issued(snapshot.cursor))
             context.respond(Response(json: response.json, at: response.cursor).stating(snapshot.lastWrite))
         }
@@ -132,12 +133,8 @@ extension ServerCore {
     @Sendable func getClient(_ context: RequestContext) throws {
         let namespace = try context.namespace()
         let client = try ClientIdentifier(context.request.parameter("client"))
-        if let access = context.writeAccess(in: namespace), !context.may(.inspect, in: namespace),
-            let problem = access.problem(of: client, ownedBy: try store.owner(of: client, in: namespace))
-        {
-            throw problem
-        }
         let snapshot = try store.lastWrite(of: client, in: namespace)
+        try context.requireNumber(of: client)
         context.respond(json: ClientStatus(client: client, last: snapshot.value).json, at: context.issued(snapshot.cursor))
     }
 }

@@ -9,10 +9,14 @@ extension ServerCore {
         let (namespace, key) = (try context.namespace(), try context.key())
         let conditions = try Conditions(context.request)
         let client = try Parameters(context.request).client()
-        guard !store.answersAtOnce else {
+        let read = { @Sendable [self] in
             let snapshot = try store.record(key, in: namespace, for: client, valueBytes: ReadBounds.lookupValueBytes)
-            return answer(context, namespace, key, conditions, snapshot)
+            try context.requireNumber(of: client)
+            answer(context, namespace, key, conditions, snapshot)
         }
+        guard !store.answersAtOnce else { return try read() }
+        // Whether the number may be stated is a second read.
+        guard client == nil || context.session == nil else { return context.later(read) }
         let lookup = RecordLookup(key, in: namespace, for: client, valueBytes: ReadBounds.lookupValueBytes)
         let isAccepted = lookups.submit(lookup) { [self] result in
             switch result {
@@ -42,7 +46,9 @@ extension ServerCore {
         guard isNotModified || record.content != nil else {
             return context.later { [self] in
                 let client = try Parameters(context.request).client()
-                answer(context, namespace, key, conditions, try store.record(key, in: namespace, for: client, valueBytes: .max))
+                let snapshot = try store.record(key, in: namespace, for: client, valueBytes: .max)
+                try context.requireNumber(of: client)
+                answer(context, namespace, key, conditions, snapshot)
             }
         }
         var fields = isNotModified ? Self.unchanged : Self.content

@@ -61,8 +61,8 @@ struct NumberedWrites {
     struct Outcomes {
         /// One for each item, in their order. There may be fewer, but at least one.
         var decided: [Decided]
-        /// The number of the client's last decided write.
-        var lastWrite: Int64
+        /// The number of the client's last decided write; `nil` if the name belongs to another principal.
+        var lastWrite: Int64?
         /// Whether the items without an outcome are for another transaction.
         var isCut = false
     }
@@ -127,7 +127,7 @@ extension NumberedWrites {
         let kept = try kept(early, decisions, nil, &applier)
         let own = early.prefix { kept[$0.number].map { $0.nonce != nil || $0.leavesOutFrom != nil } ?? false }
         guard !own.isEmpty else { return nil }
-        return Outcomes(decided: try answers(own, decisions, [], kept, applier.namespace), lastWrite: ledger.last)
+        return Outcomes(decided: try answers(own, decisions, [], kept, applier.namespace), lastWrite: nil)
     }
 
     /// The kept outcomes of the writes that were decided or left out earlier, read once for all of them.
@@ -218,12 +218,13 @@ extension NumberedWrites {
             return decided(earlier)
         }
         let author = Change.Author(client: client, write: number)
-        let effect = try applier.apply(writes[place].operation, to: writes[place].key, if: items.preconditions(at: place), by: author)
+        let effect = try applier.apply(
+            writes[place].operation, to: writes[place].key, if: items.preconditions(at: place), by: author,
+            isHidden: access?.isHidden(writes[place].key) ?? false)
         return switch effect {
         case .written(let revision, let created): decided(.applied(revision), created: created)
         case .nothing: decided(.applied(nil))
-        case .rejected(let problem):
-            decided(.rejected((access?.concealed(problem, of: writes[place].key) ?? problem).kept))
+        case .rejected(let problem): decided(.rejected(problem.kept))
         }
     }
 

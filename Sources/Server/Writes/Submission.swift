@@ -178,8 +178,10 @@ extension Submission.Context {
             do {
                 result = try namespace.atomically {
                     let before = namespace.usage
+                    applier.unseen = NamespaceUsage()
                     let result = try work(&applier)
-                    if let excess = quotas.excess(before, adding: namespace.usage - before) { throw excess }
+                    let growth = namespace.usage - before + (applier.unseen ?? NamespaceUsage())
+                    if let excess = quotas.excess(before, adding: growth) { throw excess }
                     return result
                 }
             } catch let excess as QuotaExcess { return Committed(.failure(Problem(excess)), namespace.state.cursor) }

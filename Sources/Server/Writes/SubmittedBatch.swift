@@ -24,7 +24,7 @@ struct SubmittedBatch: Sendable {
         epoch = batch.epoch
         writes = NumberedWrites(
             client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil, access: access)
-        items = NumberedWrites.Items(batch.writes) { access?.problem(of: $0.key) }
+        items = NumberedWrites.Items(batch.writes) { access?.problem(of: $0, isAtomic: batch.atomic) }
     }
 
     var submission: Submission {

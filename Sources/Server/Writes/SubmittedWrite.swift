@@ -35,8 +35,10 @@ final class SubmittedWrite: Sendable {
         ) { applier in
             guard let author = write.author else {
                 if let flaw { return .failure(flaw) }
-                let effect = try applier.apply(write.operation, to: write.key, if: write.preconditions, by: nil, strict: true)
-                return SingleReceipt.of(effect).mapError { access?.concealed($0, of: write.key) ?? $0 }
+                let effect = try applier.apply(
+                    write.operation, to: write.key, if: write.preconditions, by: nil, strict: true,
+                    isHidden: access?.isHidden(write.key) ?? false)
+                return SingleReceipt.of(effect)
             }
             let numbered = Write(number: author.write, key: write.key, operation: write.operation)
             let items = NumberedWrites.Items(numbered, if: write.preconditions, problem: flaw)

@@ -1,3 +1,4 @@
+internal import FreshetTrust
 internal import FreshetWire
 
 /// Applies writes to one namespace within a transaction, and collects the changes that they make.
@@ -32,6 +33,9 @@ struct WriteApplier {
     private(set) var changes: [Change] = []
     /// The revisions of each atomic batch that made two changes or more, in order.
     private(set) var batches: [ClosedRange<Revision>] = []
+    /// The records that blind writes have replaced or deleted, for a namespace that is near a quota: the quota counts these writes
+    /// as if the records had not been there. `nil` if they are not counted.
+    var unseen: NamespaceUsage?
     /// The first revision of the atomic batch that is being applied.
     private var firstOfBatch: Revision?
     /// The document that the last patch or increment made, so that the next one of the same record need not read and
@@ -51,14 +55,22 @@ struct WriteApplier {
         self.deadline = deadline
     }
 
-    /// - Parameter strict: whether a delete of a record that is not there is `not-found`, as for a write without a
-    ///   number.
+    /// - Parameters:
+    ///   - strict: whether a delete of a record that is not there is `not-found`, as for a write without a number.
+    ///   - isHidden: whether the sender may not read the record. A put or a delete then has the same effect to see whatever the record
+    ///     is; the sender may not make other writes (``Rights/decideWrite(in:of:dependsOnRecord:)``).
     mutating func apply(
-        _ operation: WriteOperation, to key: RecordKey, if preconditions: [Precondition], by author: Change.Author?, strict: Bool = false
+        _ operation: WriteOperation, to key: RecordKey, if preconditions: [Precondition], by author: Change.Author?, strict: Bool = false,
+        isHidden: @autoclosure () -> Bool = false
     ) throws -> Effect {
         let namespace = namespace
         let existing = try namespace.existingRow(of: key)
         let record = existing.flatMap { $0.size == nil ? nil : $0 }
+        if unseen != nil, let size = record?.size, isHidden() {
+            unseen?.storage += Int64(size)
+            unseen?.records += 1
+        }
+        if record == nil, case .delete = operation, isHidden() { return try deleteNothing(at: key) }
         if strict, record == nil, case .delete = operation {
             return .rejected(Problem(.notFound, "There is no record \(key.description.shortened), so there is nothing to delete."))
         }
@@ -68,7 +80,9 @@ struct WriteApplier {
         let metadata = WriteMetadata(modified: modified, author: author, firstOfBatch: firstOfBatch)
         switch operation {
         case .put(let content):
-            return try put(content, at: key, over: existing, metadata)
+            let effect = try put(content, at: key, over: existing, metadata)
+            if case .written(let revision, created: true) = effect, isHidden() { return .written(revision, created: false) }
+            return effect
         case .delete:
             guard let record else { return .nothing }
             if let problem = exhausted() { return .rejected(problem) }
@@ -146,6 +160,15 @@ struct WriteApplier {
 }
 
 extension WriteApplier {
+    /// Takes a revision for a delete of a record that is not there, as any delete does: a sender that may not read would learn from
+    /// another response, or from the head of the namespace, that there was none.
+    private mutating func deleteNothing(at key: RecordKey) throws -> Effect {
+        switch try invalidate([.key(key)]) {
+        case .success(let revision): .written(revision, created: false)
+        case .failure(let problem): .rejected(problem)
+        }
+    }
+
     private mutating func put(_ content: Content, at key: RecordKey, over existing: ExistingRow?, _ metadata: WriteMetadata) throws
         -> Effect
     {

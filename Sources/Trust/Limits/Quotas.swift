@@ -69,6 +69,10 @@ package struct NamespaceUsage: Hashable, Sendable {
 }
 
 extension NamespaceUsage {
+    package static func + (left: NamespaceUsage, right: NamespaceUsage) -> NamespaceUsage {
+        NamespaceUsage(storage: left.storage + right.storage, records: left.records + right.records, clients: left.clients + right.clients)
+    }
+
     package static func - (left: NamespaceUsage, right: NamespaceUsage) -> NamespaceUsage {
         NamespaceUsage(storage: left.storage - right.storage, records: left.records - right.records, clients: left.clients - right.clients)
     }

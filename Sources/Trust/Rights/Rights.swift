@@ -30,6 +30,21 @@ package struct Rights: Hashable, Sendable {
         return .allowed(grant: index)
     }
 
+    /// Decides a write of one record, for every way to send one.
+    ///
+    /// A sender that may not read a record must not learn from a write what the record is. So a write whose outcome depends on the
+    /// record needs `read` too, and every other one has the same outcome whatever the record is.
+    ///
+    /// - Parameter dependsOnRecord: whether the record decides if the write is applied: it patches or increments, has a
+    ///   precondition, or belongs to an atomic batch, for which the sizes of the records count.
+    package func decideWrite(in namespace: Namespace, of key: RecordKey, dependsOnRecord: Bool) -> Decision {
+        let decision = decide(.write, in: namespace, of: .key(key))
+        guard dependsOnRecord, case .allowed = decision, case .needs(let missing) = decide(.read, in: namespace, of: .key(key)) else {
+            return decision
+        }
+        return .needs(missing)
+    }
+
     /// Decides a request for changes, and which of them the reader receives. O(g n).
     package func decideFeed(in namespace: Namespace, _ filter: ChangeFilter) -> FeedDecision {
         switch ranges(of: .read, in: namespace).readable(filter) {

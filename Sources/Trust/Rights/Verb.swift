@@ -2,7 +2,8 @@
 package enum Verb: String, CaseIterable, Sendable {
     /// Reads of records, lists and changes.
     case read
-    /// Writes of records, and the write numbers of the principal's own clients.
+    /// Writes of records, and the write numbers of the principal's own clients. Writes whose outcome depends on the record need
+    /// ``read`` too (``Rights/decideWrite(in:of:dependsOnRecord:)``).
     case write
     /// Invalidations within a range.
     case invalidate

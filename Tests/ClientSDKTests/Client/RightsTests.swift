@@ -169,6 +169,73 @@ import Testing
         await world.fixture.server.stop()
     }
 
+    @Test("withdrawn: none of fifty values that the device has written and read is left in its files", .timeLimit(.minutes(5)))
+    func files() async throws {
+        // Given
+        let world = try World(in: directory, [Self.all, Self.elsewhere])
+        let client = try world.client(at: directory.file("device")) { $0.longestDelay = .seconds(300) }
+        try await client.start()
+        let values = (1...50).map { "secret-\($0)-\(String(repeating: "x", count: $0 * 17))" }
+        for (place, value) in values.enumerated() { try await client.notes.setValue(Note(text: value), forKey: "\(place % 20)") }
+        try await within { try await client.waitUntilDrained() }
+        try await within { try await client.waitUntilLive() }
+        #expect(try holds("secret-"))
+        // When
+        world.use(1, client)
+        _ = try await first(of: client.statuses, "forbidden") { if case .forbidden = $0.connection { true } else { false } }
+        // Then
+        #expect(try await ids(client) == [])
+        #expect(try !holds("secret-"))
+        await client.stop()
+        #expect(try !holds("secret-"))
+        await world.fixture.server.stop()
+    }
+
+    @Test(
+        "a device that may write and not read: its values and deletes are stored, and a write that would show a record is rejected",
+        .timeLimit(.minutes(5)))
+    func uploads() async throws {
+        // Given a record of another device
+        let world = try World(in: directory, [Self.all, #"[{"ns":"test","in":["notes"],"may":["write"]}]"#])
+        let ann = try world.client(at: directory.file("other"))
+        try await ann.start()
+        _ = try await within { try await ann.notes.setValue(Note(text: "0"), forKey: "a1").waitUntilConfirmed() }
+        world.present.withLock { $0 = 1 }
+        let device = try world.fixture.client(storage: .directory(directory.file("device"))) { configuration in
+            configuration.token = { _ in world.tokens[1] }
+            configuration.hold = .seconds(1)
+        }
+        try await device.start()
+        // When
+        for id in ["a1", "b1", "c1"] {
+            _ = try await within { try await device.notes.setValue(Note(text: "1"), forKey: id).waitUntilConfirmed() }
+        }
+        for id in ["b1", "d1"] { _ = try await within { try await device.notes.removeValue(forKey: id).waitUntilConfirmed() } }
+        var refused: [PendingWrite] = []
+        refused.append(try await device.notes.increment("/n", by: 1, of: "n"))
+        refused.append(try await device.notes.merge(json: Array(#"{"text":"2"}"#.utf8), into: "a1"))
+        // Then
+        for write in refused {
+            await #expect { _ = try await within { try await write.waitUntilConfirmed() } } throws: { error in
+                guard case .rejected(let problem)? = error as? ClientError else { return false }
+                return problem.code == .forbidden && problem.needs?.may == "read"
+            }
+        }
+        // A condition on a record that the device does not know cannot be stated
+        await #expect { try await device.notes.setValue(Note(text: "3"), forKey: "e1", onConflict: .rejectIfChanged) } throws: {
+            ($0 as? ClientError) != nil
+        }
+        try await within { try await device.waitUntilDrained() }
+        #expect(device.status.rejectedWrites == 2 && device.status.waitingWrites == 0)
+        // And the other device has these records
+        world.use(0, ann)
+        _ = try await first(of: ann.notes.snapshots(), "the records") { list in
+            list.map(\.id) == ["a1", "c1"] && list.allSatisfy { $0.value?.text == "1" }
+        }
+        for client in [ann, device] { await client.stop() }
+        await world.fixture.server.stop()
+    }
+
     @Test("a proxy's 403 erases nothing", .timeLimit(.minutes(5)))
     func proxy() async throws {
         // Given a device with a record

@@ -40,7 +40,8 @@ import Testing
         ),
         "Sender": (
             [
-                "isDeciding", "isReconciling", "hasNumberGap", "isNameTaken", "mustCheck", "serverLastNumber", "lastSentNumber",
+                "isDeciding", "isReconciling", "hasNumberGap", "isNameTaken", "isNameRefused", "mustCheck", "serverLastNumber",
+                "lastSentNumber",
                 "lastSentBefore", "limit", "refusedWrites",
                 "renames", "trouble",
             ],

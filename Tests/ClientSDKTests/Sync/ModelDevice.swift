@@ -241,7 +241,7 @@ struct ModelDevice {
             for description in open {
                 guard let answer = answer(description.kind, by: &server) else { continue }
                 isIdle = false
-                reply(description.id, answer, lastWrite: server.lastWrite(for: description.kind))
+                reply(description.id, answer, lastWrite: server.lastWrite(for: description.kind, from: principal))
                 settleDisk()
             }
             for merge in merges {

@@ -96,7 +96,9 @@ struct ModelServer {
     /// The answer; `nil` for a poll for which there is no news yet. For a reading from the start, `origin` is the head at which
     /// it began: earlier deletes do not concern it.
     mutating func answer(_ kind: RequestDescription.Kind, origin: Int64? = nil, from principal: String? = nil) -> Reply? {
-        switch kind {
+        // The outcomes of a batch are its sender's own all the same.
+        if case .writes = kind {} else if let client = kind.client, isTaken(client, principal) { return Self.taken }
+        return switch kind {
         case .changes(let since, let filter, let wait, let limit, _): changes(since, filter, wait, limit, origin)
         case .writes(let batch): write(batch, from: principal)
         case .reads(let request): reads(request)
@@ -111,8 +113,10 @@ struct ModelServer {
         }
     }
 
-    /// The device's last decided write, as the response to a request of this kind states it.
-    func lastWrite(for kind: RequestDescription.Kind) -> Int64? { kind.client.map { ledgers[$0]?.last ?? 0 } }
+    /// The device's last decided write, as the response to a request of this kind states it; `nil` where the name is another principal's.
+    func lastWrite(for kind: RequestDescription.Kind, from principal: String? = nil) -> Int64? {
+        kind.client.flatMap { isTaken($0, principal) ? nil : ledgers[$0]?.last ?? 0 }
+    }
 
     private func changes(
         _ since: Since, _ filter: ChangeFilter, _ wait: Int, _ limit: Int, _ origin: Int64?

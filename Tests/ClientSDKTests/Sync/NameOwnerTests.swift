@@ -166,7 +166,7 @@ import Testing
             for call in device.open {
                 guard let answer = device.answer(call.kind, by: &server) else { continue }
                 if case .changes = call.kind {} else { questions += 1 }
-                device.reply(call.id, answer, lastWrite: server.lastWrite(for: call.kind))
+                device.reply(call.id, answer, lastWrite: server.lastWrite(for: call.kind, from: device.principal))
                 device.settleDisk()
             }
         }

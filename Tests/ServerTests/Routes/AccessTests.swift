@@ -72,58 +72,6 @@ import Testing
         }
     }
 
-    @Test("A key that may write and not read shows nothing of the record")
-    func writeWithoutRead() async throws {
-        try await AccessServer.with { server in
-            // Given
-            let operate = try server.key(Self.all).field
-            _ = try await server.request("PUT", "/v1/shop/records/a/1", operate, TestServer.json, #"{"secret":"s3cr3t"}"#)
-            let writer = try server.key(#"[{"ns":"shop","in":["*"],"may":["write"]}]"#).field
-            // When
-            let single = try await server.request(
-                "PUT", "/v1/shop/records/a/1", writer, TestServer.json + [("If-None-Match", "*")], "1")
-            let batch = #"{"client":"c","writes":[{"number":1,"op":"put","key":"a/1","value":1,"ifRevision":7}]}"#
-            let numbered = try await server.post("/v1/shop/writes", writer, batch)
-            // Then
-            #expect(single.status == 412 && numbered.status == 200)
-            for reply in [single, numbered] {
-                let text = String(decoding: reply.body, as: UTF8.self)
-                #expect(!text.contains("s3cr3t") && !text.contains("current") && text.contains("precondition-failed"))
-            }
-        }
-    }
-
-    @Test("The text of a rejection states nothing of a record that the key may not read, not at a repeat for another record either")
-    func rejectionTexts() async throws {
-        try await AccessServer.with { server in
-            // Given
-            let operate = try server.key(Self.all).field
-            for (id, value) in [("pay", #"{"salary":12345,"name":"bob"}"#), ("text", #""words""#)] {
-                _ = try await server.request("PUT", "/v1/shop/records/secret/\(id)", operate, TestServer.json, value)
-            }
-            let writer = try server.key(
-                #"[{"ns":"shop","in":["secret","public"],"may":["write"]},{"ns":"shop","in":["public"],"may":["read"]}]"#
-            ).field
-            let batch = { @Sendable (writes: String) in #"{"client":"c","writes":[\#(writes)]}"# }
-            // When it is refused by what the record has
-            let first = batch(
-                #"{"number":1,"op":"increment","key":"secret/pay","path":"/salary","by":0,"max":-1},"#
-                    + #"{"number":2,"op":"increment","key":"secret/pay","path":"/name","by":1},"#
-                    + #"{"number":3,"op":"increment","key":"secret/text","path":"/a","by":1}"#)
-            let refused = try await server.post("/v1/shop/writes", writer, first)
-            // And the numbers are repeated for a record that the key may read
-            let repeated = try await server.post(
-                "/v1/shop/writes", writer,
-                batch((1...3).map { #"{"number":\#($0),"op":"put","key":"public/\#($0)","value":0}"# }.joined(separator: ",")))
-            // Then
-            #expect(refused.status == 200 && repeated.status == 200)
-            for text in [refused.text, repeated.text] {
-                #expect(text.components(separatedBy: "which this key or token may not read").count == 4)
-                #expect(!text.contains("12345") && !text.contains("number,") && !text.contains("no number"))
-            }
-        }
-    }
-
     @Test("A route that does not exist states no position to a stranger", arguments: ["/v1/shop/nothing", "/v1/other/nothing"])
     func unknownRoute(_ target: String) async throws {
         try await AccessServer.with { server in

@@ -24,6 +24,8 @@ import Testing
         case everything(Verb)
         /// It needs the verb on the records that the request names.
         case records(Verb)
+        /// It needs both verbs on the records that the request names.
+        case recordsWithBoth(Verb, Verb)
         /// It needs the verb on any record of the namespace. Each record that the request names is decided separately, and the response
         /// states those that are refused.
         case eachRecord(Verb)
@@ -32,7 +34,8 @@ import Testing
     private static func rule(of endpoint: Endpoint) -> Rule {
         switch endpoint {
         case .getRecord, .listRecords, .getChanges: .records(.read)
-        case .putRecord, .patchRecord, .deleteRecord: .records(.write)
+        case .putRecord, .deleteRecord: .records(.write)
+        case .patchRecord: .recordsWithBoth(.write, .read)
         case .invalidate: .records(.invalidate)
         case .read: .eachRecord(.read)
         case .write: .eachRecord(.write)
@@ -55,7 +58,7 @@ import Testing
     private static func isAllowed(_ rule: Rule, _ verb: Verb, isInside: Bool) -> Bool {
         switch rule {
         case .open, .credential: true
-        case .administrator, .everything: false
+        case .administrator, .everything, .recordsWithBoth: false
         case .namespace(let verbs): verbs.contains(verb)
         case .records(let needed): verb == needed && isInside
         case .eachRecord(let needed): verb == needed
@@ -65,7 +68,7 @@ import Testing
     /// The ids of the requests, and whether they are in the range of the credentials, `articles/1*`.
     private static func ids(of rule: Rule) -> [(id: String, isInside: Bool)] {
         switch rule {
-        case .records, .eachRecord: [("1", true), ("10", true), ("0", false), ("2", false)]
+        case .records, .recordsWithBoth, .eachRecord: [("1", true), ("10", true), ("0", false), ("2", false)]
         case .open, .credential, .administrator, .namespace, .everything: [("1", true)]
         }
     }
