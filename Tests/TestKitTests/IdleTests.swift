@@ -31,6 +31,100 @@ import Testing
         await kit.close()
     }
 
+    /// What the device shows of a record without asking the server.
+    private func shown(_ id: String, on device: TestKit.Device) async throws -> Snapshot<Note> {
+        try await device.notes.snapshot(forKey: id, policy: .cacheOnly)
+    }
+
+    /// A text that is too large to come with the changes.
+    private func large(_ number: Int) -> Note { Note(text: "\(number)" + String(repeating: "x", count: 100_000)) }
+
+    @Test("a value that is too large to come with the changes is waited for, and so is a copy that was invalidated")
+    func valuesThatAreReadAfterwards() async throws {
+        // Given
+        let kit = try TestKit()
+        let phone = try await kit.device("phone"), watch = try await kit.device("watch", following: .cachedRecords)
+        var observer = watch.notes.snapshots(forKey: "small").makeAsyncIterator()
+        _ = try await observer.next()
+        for number in 1...40 {
+            // When
+            try await kit.notes.setValue(large(number), forKey: "large")
+            try await kit.notes.setValue(Note(text: "\(number)"), forKey: "small")
+            try await kit.waitUntilIdle()
+            // Then
+            #expect(try await shown("large", on: phone).value == large(number))
+            for device in [phone, watch] { #expect(try await shown("small", on: device).value == Note(text: "\(number)")) }
+            // When
+            try await phone.client.invalidate(number % 2 == 0 ? .everything : .collection("notes", prefix: ""))
+            try await kit.waitUntilIdle()
+            // Then
+            #expect(try await shown("large", on: phone).freshness == .live)
+            for device in [phone, watch] { #expect(try await shown("small", on: device).freshness == .live) }
+        }
+        _ = try await observer.next()
+        await kit.close()
+    }
+
+    @Test("a read that is held up is a reason to wait", arguments: [false, true])
+    func heldUpReads(isInvalidated: Bool) async throws {
+        // Given
+        let kit = try TestKit()
+        let phone = try await kit.device("phone")
+        try await kit.notes.setValue(large(1), forKey: "1")
+        try await kit.waitUntilIdle()
+        // When a value cannot be read
+        try kit.fault(.freeze, on: .reads, of: phone, times: .untilCleared)
+        try kit.fault(.freeze, on: .records, of: phone, times: .untilCleared)
+        if isInvalidated {
+            try await phone.client.invalidate(.everything)
+        } else {
+            try await kit.notes.setValue(large(2), forKey: "1")
+        }
+        for await status in phone.client.statuses where !status.isVerified { break }
+        // Then
+        await #expect { try await kit.waitUntilIdle(within: .milliseconds(1)) } throws: { error in
+            guard case .notIdle(_, let waits, _)? = error as? TestKitError else { return false }
+            return waits.contains { $0.device == "phone" && $0.reason.contains("too large to come with the changes") }
+        }
+        let verification = Task { try await phone.client.waitUntilVerified() }
+        // When
+        kit.clearFaults()
+        try await kit.waitUntilIdle()
+        try await verification.value
+        // Then
+        let found = try await shown("1", on: phone)
+        #expect(found.value == large(isInvalidated ? 1 : 2) && found.freshness == .live)
+        await kit.close()
+    }
+
+    @Test("the wait for verification returns what the server had at the call, of any size, and ends with its task")
+    func verification() async throws {
+        // Given a device that is live, and one without network
+        let kit = try TestKit()
+        let phone = try await kit.device("phone") { $0.collections = ["notes"] }, laptop = try await kit.device("laptop")
+        try await kit.waitUntilIdle()
+        for number in 1...40 {
+            // When
+            try await kit.notes.setValue(large(number), forKey: "1")
+            try await phone.client.waitUntilVerified()
+            // Then
+            let found = try await shown("1", on: phone)
+            #expect(found.value == large(number) && phone.status.isVerified)
+            // When only others change, there is nothing to wait for
+            try await kit.tallies.setValue(Tally(count: number), forKey: "1")
+            try await phone.client.waitUntilVerified()
+        }
+        // When
+        try kit.fault(.dropRequest, of: laptop, times: .untilCleared)
+        let wait = Task { try await laptop.client.waitUntilVerified() }
+        wait.cancel()
+        // Then
+        await #expect(throws: CancellationError.self) { try await wait.value }
+        await phone.client.stop()
+        await #expect(throws: ClientError.self) { try await phone.client.waitUntilVerified() }
+        await kit.close()
+    }
+
     @Test func aDeviceThatFollowsAPartIsAtRestWhereThatPartIs() async throws {
         // Given a device that receives no changes of other collections
         let kit = try TestKit()

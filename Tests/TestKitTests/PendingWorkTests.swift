@@ -7,12 +7,12 @@ import Testing
 /// The reasons why a device is not at rest, computed from its state alone.
 @Suite struct PendingWorkTests {
     private func status(
-        _ connection: SyncClient.Status.Connection = .live, _ cursor: String? = "e1-7", waiting: Int = 0,
+        _ connection: SyncClient.Status.Connection = .live, _ cursor: String? = "e1-7", waiting: Int = 0, isVerified: Bool = true,
         feedError: ClientError? = nil, writeError: ClientError? = nil
     ) throws -> SyncClient.Status {
         SyncClient.Status(
-            connection: connection, cursor: try cursor.map { try Cursor($0) }, waitingWrites: waiting, feedError: feedError,
-            writeError: writeError)
+            connection: connection, cursor: try cursor.map { try Cursor($0) }, waitingWrites: waiting, isVerified: isVerified,
+            feedError: feedError, writeError: writeError)
     }
 
     private func reasons(_ status: SyncClient.Status, hasNews: Bool = false) throws -> [String] {
@@ -36,6 +36,9 @@ import Testing
         #expect(
             try reasons(status(.offline(since: Timestamp(milliseconds: 0)), feedError: .unauthorized))
                 == ["it is offline (\(ClientError.unauthorized))"])
+        #expect(
+            try reasons(status(isVerified: false))
+                == ["it has not read all values that were invalidated, or are too large to come with the changes"])
         #expect(try reasons(status(.live, "e1-5"), hasNews: true) == ["it is at e1-5, and the server at e1-7"])
         #expect(try reasons(status(.live, "e0-7")) == ["it is at e0-7, and the server at e1-7"])
         #expect(try reasons(status(.catchingUp, nil)) == ["it is catching up", "it has no position yet, and the server is at e1-7"])

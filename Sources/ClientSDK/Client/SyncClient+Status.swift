@@ -37,7 +37,8 @@ extension SyncClient {
         /// ones: at most 1,000 are kept, and 16 MiB of them unless a single one is larger.
         public var droppedRejections: Int
         /// Whether all cached data was confirmed since the last reset (a new epoch, an expired cursor), and no record
-        /// is being read again because it was invalidated or its value is too large to come with the changes.
+        /// is being read again because it was invalidated or its value is too large to come with the changes, or for an observer.
+        /// ``SyncClient/waitUntilVerified()`` waits for it.
         public var isVerified: Bool
         /// What the token may do, as the server stated it after the first request with this token, and after each change of its rights;
         /// `nil` until then, and without ``SyncClient/Configuration/token``.

@@ -121,6 +121,22 @@ public final class SyncClient: Sendable {
     /// - Throws: as ``waitUntilDrained()``.
     public func waitUntilLive() async throws { try await wait { $0.isLive } }
 
+    /// Waits until every record that this client follows or holds is verified as of the call: the client has all changes that the server
+    /// had made by then, also of values that are too large to come with the changes, and no copy that was invalidated by then is left.
+    /// Values that observers of records and lists show have been read again too.
+    ///
+    /// It asks the server at once, rather than at the end of the present poll. While the server cannot be reached, or the client is
+    /// ``Status/Connection/unauthorized(since:)`` or ``Status/Connection/forbidden(since:)``, it waits; cancel the task to end the wait.
+    /// Changes of the server after the call are waited for only as far as they come meanwhile. Writes of this device need not have
+    /// their outcomes: see ``waitUntilDrained()``.
+    ///
+    /// - Throws: ``ClientError/stopped`` when the client is not running, ``ClientError/cleared`` when it is cleared, and
+    ///   `CancellationError`.
+    public func waitUntilVerified() async throws {
+        try await engine.verify()
+        try await wait { $0.isVerified }
+    }
+
     private func wait(until condition: (Status) -> Bool) async throws {
         for await status in statuses {
             guard status.connection != .stopped else { throw ClientError.stopped }

@@ -8,6 +8,7 @@ enum Caller {
     /// With whether the client stops as soon as the clear is done.
     case clear(CheckedContinuation<Void, any Error>, stops: Bool)
     case discard(LocalWriteID, CheckedContinuation<Void, any Error>)
+    case verification(CheckedContinuation<Void, any Error>)
     /// No caller: observed keys are read again.
     case refresh([RecordKey])
 
@@ -15,7 +16,8 @@ enum Caller {
         switch self {
         case .write(_, _, let continuation): continuation.resume(throwing: error)
         case .views(_, let continuation): continuation.resume(throwing: error)
-        case .clear(let continuation, _), .discard(_, let continuation): continuation.resume(throwing: error)
+        case .clear(let continuation, _), .discard(_, let continuation), .verification(let continuation):
+            continuation.resume(throwing: error)
         case .refresh: break
         }
     }
@@ -25,7 +27,7 @@ enum Caller {
         switch self {
         case .write(let key, _, _): key
         case .views(let keys, _), .refresh(let keys): keys.first
-        case .clear, .discard: nil
+        case .clear, .discard, .verification: nil
         }
     }
 
@@ -34,7 +36,7 @@ enum Caller {
         switch self {
         case .write(_, let writeID, _): writeID
         case .discard(let writeID, _): writeID
-        case .views, .clear, .refresh: nil
+        case .views, .clear, .verification, .refresh: nil
         }
     }
 }

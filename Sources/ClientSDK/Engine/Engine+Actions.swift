@@ -154,17 +154,21 @@ extension Engine {
         let before = statusBroadcaster.status
         memory.setFreshness(isLive: status.connection == .live, pass: status.pass)
         let path = settings.path
+        let becomesLive = !before.isLive && status.connection == .live
+        if becomesLive {
+            wantsRefresh = true
+            unlisted.formUnion(wrongLists.takeAbandoned())
+        }
+        let isVerified = status.isVerified && !readsForObservers && !(becomesLive && !unlisted.isEmpty)
         statusBroadcaster.update {
             $0 = SyncClient.Status(status, path: path)
             $0.rights = tokenRights.rights
+            $0.isVerified = isVerified
         }
         let after = statusBroadcaster.status
         for message in after.messages(after: before) { settings.logger.log(level: message.level, "\(message.text)") }
         observers.release { [machine, settings] in machine?.state.isWhole($0, in: settings.sync.filter) ?? false }
-        guard !before.isLive, after.isLive else { return }
-        wantsRefresh = true
-        unlisted.formUnion(wrongLists.takeAbandoned())
-        listForObservers()
+        if becomesLive { listForObservers() }
     }
 
     // MARK: Callers
@@ -193,6 +197,7 @@ extension Engine {
             if stops { stop() }
             continuation.resume()
         case (.discard(_, let continuation), .discarded): continuation.resume()
+        case (.verification(let continuation), .verified): continuation.resume()
         default:
             caller.fail(ClientError.unexpectedResponse("the sync machine gave an answer to another question, which is a mistake in it"))
         }

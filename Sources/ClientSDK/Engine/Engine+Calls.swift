@@ -100,6 +100,21 @@ extension Engine {
         }
     }
 
+    /// Returns when everything on the device is verified as of the call. Cancelling the task ends the wait.
+    func verify() async throws {
+        _ = try running()
+        let callerID = nextCallerID()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
+                callers[callerID] = .verification(continuation)
+                submit(.verify(callerID))
+            }
+        } onCancel: {
+            transport.run { @Sendable [weak self] in self?.assumeIsolated { $0.abandon(callerID) } }
+        }
+    }
+
     private func abandon(_ callerID: CallerID) {
         guard let caller = callers.removeValue(forKey: callerID) else { return }
         submit(.abandon(callerID))

@@ -109,6 +109,7 @@ extension Engine {
         }
         guard run == self.run, machine != nil else { return }
         listing.remove(collection)
+        defer { showVerification() }
         switch failure {
         case nil:
             readBackoff.reset()

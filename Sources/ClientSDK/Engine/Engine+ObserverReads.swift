@@ -5,6 +5,19 @@ internal import FreshetWire
 /// A read that fails while the client is not live is repeated when the client is live again. While the client is live no
 /// event may follow that would repeat it, so the timer does, with back-off.
 extension Engine {
+    /// Whether observers lack something that is being read, or is about to be.
+    var readsForObservers: Bool {
+        !refreshing.isEmpty || !listing.isEmpty || timer?.willReadAgain == true
+            || wantsRefresh && !observers.unknownKeys.isEmpty
+    }
+
+    /// Updates the status: verified if the machine says so, and observers lack nothing.
+    func showVerification() {
+        guard let isVerified = machine?.status.isVerified else { return }
+        let isComplete = isVerified && !readsForObservers
+        if statusBroadcaster.status.isVerified != isComplete { statusBroadcaster.update { $0.isVerified = isComplete } }
+    }
+
     /// Fetches observed keys that are unknown.
     func refresh() {
         let keys = observers.unknownKeys.filter { !refreshing.contains($0) }

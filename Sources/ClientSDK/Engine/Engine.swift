@@ -197,6 +197,7 @@ actor Engine {
                 refresh()
             }
         }
+        showVerification()
         guard checksDiskLimit else { return }
         // After all sends and notifications.
         checksDiskLimit = false

@@ -2,6 +2,13 @@ import FreshetWire
 
 /// Follows the feed: requests pages, checks them and continues from their cursors.
 struct Follower: Hashable, Sendable {
+    private struct StoredResponse: Hashable, Sendable {
+        /// As ``Follower/validAsOf``.
+        var validAsOf: Int64
+        /// The number of its request.
+        var request: Int64
+    }
+
     private var request: RequestID?
     /// Whether the last response reached the end of the feed, without a gap since then.
     private var isCaughtUp = false
@@ -10,8 +17,14 @@ struct Follower: Hashable, Sendable {
     /// The latest time at which the last stored response was still true for certain, in milliseconds of uptime. The
     /// response may have been in transit for long.
     private var validAsOf: Int64 = 0
-    /// The same for the responses that are being stored, in order; at most two.
-    private var storing: [Int64] = []
+    /// The responses that are being stored, in order; at most two.
+    private var storing: [StoredResponse] = []
+    /// The number of the request that was answered last.
+    private var answered: Int64 = 0
+    /// The number of the last request whose response, now on disk, reached the end of the feed.
+    private(set) var verifiedBy: Int64 = 0
+    /// A caller wants to know the state after the request with this number: the next request is not held.
+    private var checkAfter: Int64 = 0
     /// The start of the page that may be requested while this one is stored; `nil` where the last response reached the end.
     private var next: Cursor?
     private var retry = Retry()
@@ -36,6 +49,13 @@ struct Follower: Hashable, Sendable {
     var deadline: Int64? { isBusy ? nil : retry.notBefore }
     var underWay: RequestID? { request }
 
+    /// Asks for the present state at once, for a caller that came after the request with this number. Returns the poll that waits, to be
+    /// cancelled: it may end with an earlier state.
+    mutating func check(after number: Int64) -> RequestID? {
+        checkAfter = number
+        return isPolling ? request : nil
+    }
+
     /// Returns the request that a read of other rights cancels; `nil` if one has done so since the feed's last answer.
     mutating func requestToRepeat() -> RequestID? {
         defer { mayBeAskedAgain = false }
@@ -49,10 +69,11 @@ struct Follower: Hashable, Sendable {
     ) {
         if let end = liveUntil(turn.settings), turn.now.uptime >= end { isCaughtUp = false }
         guard request == nil, retry.isDue(turn), let since = nextSince(state, isRevalidating, turn.settings) else { return }
-        let wait = state.cursor == nil || !storing.isEmpty ? 0 : pollWait(turn)
+        let isCheck = isCaughtUp && storing.isEmpty && verifiedBy <= checkAfter && checkAfter > 0
+        let wait = state.cursor == nil || !storing.isEmpty || isCheck ? 0 : pollWait(turn)
         // After any gap, the device catches up before it polls.
         isPolling = wait > 0
-        if !isPolling { isCaughtUp = false }
+        if !isPolling, !isCheck { isCaughtUp = false }
         if state.cursor == nil { readThrough = nil }
         // A poll that waits gets the same bytes as every other poll, so it names no client.
         request = requests.send(
@@ -60,7 +81,14 @@ struct Follower: Hashable, Sendable {
                 since: since, filter: turn.settings.filter.requestable, wait: wait, limit: min(turn.settings.pageLimit, limit),
                 client: wait == 0 ? rule.client : nil),
             for: .feed(since: since, wait: wait), needsFreshToken: retry.needsFreshToken,
-            timeout: wait > 0 ? Int64(wait) * 1_000 + turn.settings.grace : turn.settings.requestTimeout, &turn)
+            timeout: timeout(wait, isCheck: isCheck, turn), &turn)
+    }
+
+    private func timeout(_ wait: Int, isCheck: Bool, _ turn: Turn) -> Int64 {
+        guard wait == 0 else { return Int64(wait) * 1_000 + turn.settings.grace }
+        // The device stays live during a check, but no longer than the last response counts (rule 9).
+        let left = isCheck ? vouchedUntil(turn.settings) - turn.now.uptime : .max
+        return max(1, min(turn.settings.requestTimeout, left))
     }
 
     /// The start of the next request; `nil` while there is none. While one page is stored, the next may be in flight.
@@ -99,6 +127,7 @@ struct Follower: Hashable, Sendable {
         _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, since: Since, wait: Int, _ state: SyncState,
         _ reachability: inout Reachability, _ turn: inout Turn
     ) -> [Effect] {
+        if let request { answered = request.number }
         released()
         mayBeAskedAgain = true
         switch reply {
@@ -142,7 +171,7 @@ struct Follower: Hashable, Sendable {
     }
 
     private mutating func store(_ input: QueuedInput, validAsOf: Int64, next: Cursor?) -> [Effect] {
-        storing.append(validAsOf)
+        storing.append(StoredResponse(validAsOf: validAsOf, request: answered))
         self.next = next
         // While more pages follow, they are likely to be as large.
         if next == nil { limit = .max }
@@ -176,7 +205,9 @@ struct Follower: Hashable, Sendable {
     mutating func stored(upToDate: Bool, _ state: SyncState, _ turn: Turn) -> Bool {
         // A reset began while the page was being stored: the device is not live before it has read the coming history.
         guard !storing.isEmpty else { return false }
-        validAsOf = storing.removeFirst()
+        let response = storing.removeFirst()
+        validAsOf = response.validAsOf
+        if upToDate { verifiedBy = response.request }
         // The verification of cached keys takes time, and so may the disk: the device catches up after them. While the
         // next request waits, nothing else ends the time for which the response counts.
         let end = max(turn.now.uptime, retry.notBefore)
@@ -296,7 +327,10 @@ struct Follower: Hashable, Sendable {
     mutating func makeRelative(to uptime: Int64, _ requests: RequestTable) {
         request = requests.relativeID(of: request)
         validAsOf = uptime - validAsOf
-        storing = storing.map { uptime - $0 }
+        // Of the numbers of requests, only their order with that of the check counts.
+        func relative(_ number: Int64) -> Int64 { checkAfter > 0 && number > checkAfter ? 1 : 0 }
+        storing = storing.map { StoredResponse(validAsOf: uptime - $0.validAsOf, request: relative($0.request)) }
+        (answered, verifiedBy, checkAfter) = (relative(answered), relative(verifiedBy), min(checkAfter, 1))
         retry.makeRelative(to: uptime)
     }
 }

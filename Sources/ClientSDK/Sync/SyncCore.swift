@@ -28,7 +28,7 @@ struct SyncCore: Hashable, Sendable {
         case .cachedKeys(let query, _), .cachedKeysFailed(let query, _): parts.isWaiting(for: query)
         case .merged(let writeID, _, let generation): generation == parts.requests.generation && parts.merger.theirs(writeID) != nil
         case .started: phase == .idle
-        case .registered, .set, .discard, .fetch, .abandon, .evicted, .timer, .wake, .clear, .stop: true
+        case .registered, .set, .discard, .fetch, .verify, .abandon, .evicted, .timer, .wake, .clear, .stop: true
         }
     }
 
@@ -78,7 +78,8 @@ struct SyncCore: Hashable, Sendable {
         case .discard(let writeID, let callerID):
             if phase == .idle { turn.emit(.complete(callerID, .failed(.stopped))) } else { parts.local.add(.discard(writeID, callerID)) }
         case .fetch(let request): take(request, &turn)
-        case .abandon(let callerID): parts.reader.abandon(callerID)
+        case .verify(let callerID): parts.verify(callerID, isStarted: phase != .idle, &turn)
+        case .abandon(let callerID): parts.abandon(callerID)
         case .committed(_, let skipped): committed(Set(skipped), &turn)
         case .commitFailed(_, let failure): commitFailed(failure, &turn)
         case .cachedKeys(let query, let keys) where parts.refresher.isWaiting(for: query):
@@ -200,6 +201,8 @@ struct SyncCore: Hashable, Sendable {
         }
     }
 
+    mutating func answer(verifiedBy status: SyncStatus, _ turn: inout Turn) { parts.answer(verifiedBy: status, &turn) }
+
     // MARK: Reset and clear
 
     /// Begins a reset: no request is sent before it is on disk, but for the one that asks where the device continues.
@@ -249,7 +252,7 @@ struct SyncCore: Hashable, Sendable {
     private mutating func fail(_ failure: SyncFailure, _ turn: inout Turn) {
         var callerIDs = parts.local.dropSets()
         if failure == .stopped, let callerID = parts.resetter.clear?.callerID { callerIDs.append(callerID) }
-        turn.complete(callerIDs + parts.reader.removeAll(), .failed(failure))
+        turn.complete(callerIDs + parts.reader.removeAll() + parts.verifications.removeAll(), .failed(failure))
     }
 
     // MARK: Starting work

@@ -41,6 +41,7 @@ package struct SyncMachine: Sendable {
             turn.emit(.schedule(at: deadline))
         }
         let status = status
+        core.answer(verifiedBy: status, &turn)
         defer { lastStatus = status }
         return turn.finish(status: status == lastStatus ? nil : status)
     }

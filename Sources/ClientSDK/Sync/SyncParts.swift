@@ -11,6 +11,7 @@ struct SyncParts: Hashable, Sendable {
     var refresher = Refresher()
     var merger = Merger()
     var resetter = Resetter()
+    var verifications = VerificationQueue()
     var reachability = Reachability()
     var binding = StoreBinding()
 
@@ -28,6 +29,7 @@ struct SyncParts: Hashable, Sendable {
         merger.makeRelative(to: uptime)
         resetter.makeRelative(to: uptime, requests)
         local.makeRelative()
+        verifications.makeRelative(to: requests.sentCount)
         requests.makeRelative(to: uptime)
     }
 
@@ -58,8 +60,6 @@ struct SyncParts: Hashable, Sendable {
         }
     }
 
-    mutating func cancel(_ id: RequestID, _ turn: inout Turn) {
-        guard let request = requests.remove(id) else { return }
     /// Sends a request for records again without the device's name, if the server refuses to state the number of that. Returns whether
     /// it does: a server that refuses without the name too is asked ever more slowly.
     mutating func repeatsWithoutName(_ request: RequestTable.Request, after reply: Reply) -> Bool {
@@ -71,6 +71,8 @@ struct SyncParts: Hashable, Sendable {
         return true
     }
 
+    mutating func cancel(_ id: RequestID, _ turn: inout Turn) {
+        guard let request = requests.remove(id) else { return }
         turn.emit(.cancel(id))
         released(request)
     }
@@ -119,6 +121,26 @@ struct SyncParts: Hashable, Sendable {
         refresher.wake()
         reader.wake()
         resetter.wake()
+    }
+
+    // MARK: Verification
+
+    /// Answers the caller when everything is verified by a request that is sent after this call.
+    mutating func verify(_ callerID: CallerID, isStarted: Bool, _ turn: inout Turn) {
+        guard isStarted else { return turn.emit(.complete(callerID, .failed(.stopped))) }
+        verifications.add(callerID, after: requests.sentCount)
+        if let poll = follower.check(after: requests.sentCount) { cancel(poll, &turn) }
+    }
+
+    /// Answers the callers that wait for verification, if the status shows it.
+    mutating func answer(verifiedBy status: SyncStatus, _ turn: inout Turn) {
+        guard !verifications.isEmpty, status.isVerified, status.connection == .live else { return }
+        turn.complete(verifications.takeCalls(before: follower.verifiedBy), .verified)
+    }
+
+    mutating func abandon(_ callerID: CallerID) {
+        reader.abandon(callerID)
+        verifications.abandon(callerID)
     }
 
     // MARK: Pages

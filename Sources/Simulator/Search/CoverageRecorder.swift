@@ -57,7 +57,7 @@ extension SyncEvent {
         switch self {
         case .started: 0
         case .set: 1
-        case .fetch: 2
+        case .fetch, .verify: 2
         case .abandon: 3
         case .committed: 4
         case .commitFailed: 5

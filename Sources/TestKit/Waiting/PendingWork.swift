@@ -14,7 +14,7 @@ enum PendingWork {
     }
 
     /// The conditions that the device waits for, in words; empty if it is at rest: it has no write without a verdict,
-    /// follows live, and has all changes that the server has for it. A device that is stopped waits for nothing.
+    /// follows live, and has all changes that the server has for it, with their values. A device that is stopped waits for nothing.
     static func reasons(_ state: DeviceState) -> [String] {
         let status = state.status
         guard status.connection != .stopped else { return [] }
@@ -29,6 +29,9 @@ enum PendingWork {
         case .unauthorized: reasons.append("its token is refused")
         case .forbidden: reasons.append("its token may read nothing that it follows")
         case .offline: reasons.append("it is offline\(status.feedError.map { " (\($0))" } ?? "")")
+        }
+        if !status.isVerified {
+            reasons.append("it has not read all values that were invalidated, or are too large to come with the changes")
         }
         switch status.cursor {
         case nil: reasons.append("it has no position yet, and the server is at \(state.head)")

@@ -5,7 +5,7 @@ internal import FreshetWire
 
 extension TestKit {
     /// Waits until all devices are at rest: none has a write without a verdict, all follow live, and each has all
-    /// changes that the server has for it. Writes that were set before the call count; a device that is stopped does
+    /// changes that the server has for it, with values of any size, and no copy that was invalidated. Writes that were set before the call count; a device that is stopped does
     /// not.
     ///
     /// The condition is checked whenever a device's status changes, and at no other time: nothing sleeps.

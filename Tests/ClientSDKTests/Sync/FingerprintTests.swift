@@ -13,7 +13,7 @@ import Testing
         "SyncCore": (["settings", "phase", "isRenaming"], ["parts"]),
         "SyncParts": (
             ["reachability", "binding"],
-            ["local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "merger", "resetter"]
+            ["local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "merger", "resetter", "verifications"]
         ),
         "LocalState": (["state", "writes", "unstored", "rejected", "holdsRecords"], ["transactions", "firstCopy"]),
         "RejectionList": (["entries", "bytes"], []),
@@ -36,7 +36,7 @@ import Testing
 
                 "holdsReads",
             ],
-            ["request", "validAsOf", "storing", "retry"]
+            ["request", "validAsOf", "storing", "retry", "answered", "verifiedBy", "checkAfter"]
         ),
         "Sender": (
             [
@@ -64,6 +64,7 @@ import Testing
         "Merger": (["open", "wasRead", "registered", "announced"], ["retry"]),
         "Resetter": (["clear", "storm"], ["reset", "retry"]),
         "Reset": (["epoch", "forgets"], ["lineage", "attempts", "notBefore"]),
+        "VerificationQueue": ([], ["calls"]),
         "StoreBinding": (["store"], []),
         "Reachability": (["lostAt", "last", "trouble", "lasts"], []),
         "Retry": (["backoff", "needsFreshToken"], ["notBefore"]),

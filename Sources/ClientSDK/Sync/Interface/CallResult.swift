@@ -6,6 +6,8 @@ package enum CallResult: Hashable, Sendable {
     case views([KeyView])
     /// The rejected write is off the disk.
     case discarded
+    /// Everything on the device was verified after the call.
+    case verified
     /// All data is removed.
     case cleared
     case failed(SyncFailure)

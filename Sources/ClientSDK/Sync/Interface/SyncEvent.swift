@@ -16,6 +16,9 @@ package enum SyncEvent: Hashable, Sendable {
     /// The user requests the server's present value of some keys. Answered with ``CallResult/views(_:)`` or
     /// ``CallResult/failed(_:)``.
     case fetch(FetchRequest)
+    /// The user waits until everything on the device is verified as of this event. Answered with ``CallResult/verified``, or with
+    /// ``CallResult/failed(_:)`` by a stop or a clear.
+    case verify(CallerID)
     /// The caller no longer waits and gets no result. Its reads continue for other callers.
     case abandon(CallerID)
     /// The transaction is on disk. `skipped` lists the indices within ``DiskTransaction/entries`` of operations that had no effect.
