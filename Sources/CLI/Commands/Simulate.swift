@@ -109,6 +109,7 @@ struct Simulate: AsyncParsableCommand {
             if seed != nil, servers != 1 { words.append("--servers \(servers)") }
             if seed != nil, options.faults != .all { words.append("--faults \(options.faults)") }
             if seed != nil, options.rights { words.append("--rights") }
+            if seed != nil, options.lists { words.append("--lists") }
             if let bug = options.bug { words.append("--bug \(bug.rawValue)") }
             return words.joined(separator: " ")
         }

@@ -11,13 +11,14 @@ struct WorkloadOptions: ParsableArguments {
     var steps = defaultSteps
     @Option(help: ArgumentHelp("The faults of the runs: all, none, or a list with commas.", valueName: "list")) var faults = FaultList.all
     @Flag(help: "Give devices tokens whose rights are narrowed and widened, which end, and which are revoked.") var rights = false
+    @Flag(help: "Let devices list collections.") var lists = false
     @Option(help: ArgumentHelp("How many runs at a time, 1 to 1024. (default: one a processor)", valueName: "count")) var jobs: Int?
     @Option(
         help: ArgumentHelp(
             "Break a rule's implementation on purpose, to demonstrate that its check fails: \(InjectedBug.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "name")) var bug: InjectedBug?
 
-    var workload: Workload { Workload(devices: devices, steps: steps, faults: faults.kinds, hasRights: rights) }
+    var workload: Workload { Workload(devices: devices, steps: steps, faults: faults.kinds, hasRights: rights, hasLists: lists) }
 
     func validate() throws {
         guard (1...26).contains(devices) else { throw ValidationError("--devices takes 1 to 26, not \(devices)") }

@@ -168,6 +168,16 @@ extension DiskTier {
                 WHERE (collection, id) > (?1, ?2) AND (invalidated IS NOT NULL OR type = '') ORDER BY collection, id LIMIT ?3
                 """
             ) { try Self.cachedKeys(query, $0) }
+        case .collection(let name):
+            try connection.withStatement(
+                """
+                SELECT collection, id, epoch, revision, type FROM entry
+                WHERE (collection, id) > (?1, ?2) AND collection = ?4 ORDER BY collection, id LIMIT ?3
+                """
+            ) { statement in
+                try statement.bind(4, name)
+                return try Self.cachedKeys(query, statement)
+            }
         }
     }
 
@@ -181,8 +191,9 @@ extension DiskTier {
             guard let key = try? RecordKey(collection: statement.text(0), id: statement.text(1)), let epoch = Epoch(statement.text(2)),
                 let revision = Revision(statement.int64(3))
             else { throw damaged("an entry") }
-            let hasValue = statement.optionalText(4).map { !$0.isEmpty } ?? false
-            keys.append(CachedKey(key: key, epoch: epoch, revision: revision, hasValue: hasValue))
+            let type = statement.optionalText(4)
+            let hasValue = type.map { !$0.isEmpty } ?? false
+            keys.append(CachedKey(key: key, epoch: epoch, revision: revision, hasValue: hasValue, isAbsent: type == nil))
         }
         return keys
     }

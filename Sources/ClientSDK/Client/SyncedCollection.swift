@@ -60,9 +60,8 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     /// (``SyncClient/waitUntilLive()``) it asks the server, and so do other clients: those with
     /// ``SyncClient/Configuration/Following/cachedRecords``, with a ``SyncClient/Configuration/diskLimit``, or whose
     /// ``SyncClient/Configuration/prefix`` or ``SyncClient/Configuration/collections`` exclude records of the
-    /// collection. Such a list contains the records that the server lists or this device holds, including records
-    /// created during the call, with the device's pending writes over them. A record on which server and device differ
-    /// is read again. The list is as of the call: a client that follows only held records does not see records that
+    /// collection. Such a list contains the records that the server lists or this device holds, each no older than the
+    /// call, with the device's pending writes over them. A record on which server and device differ is read again. The list is as of the call: a client that follows only held records does not see records that
     /// others create later, until it lists them again.
     ///
     /// O(records) in time and in memory; each request to the server asks for at most 1,000 ids, without values.

@@ -22,6 +22,7 @@ extension Engine {
         case .schedule(let deadline): timer?.schedule(at: deadline)
         case .merge(let request): merge(request)
         case .loadCachedKeys(let query): loadCachedKeys(query)
+        case .read(let callerID, let keys): read(keys, for: callerID)
         case .log(let line): log(line)
         }
     }
@@ -122,12 +123,12 @@ extension Engine {
         case .cleared:
             // The disk must not be read before the clear is done there; see `reading(_:else:_:)` for the engine's reads.
             reader.suspend()
-            clears += 1
             memory.removeAll()
             seen.removeAll()
             observers.forgetAll()
             // The collections' observers have no keys to fetch any more: only a list finds these again.
             if !settings.sync.holdsAll { unlisted.formUnion(observers.fetchedCollections) }
+            listForObservers()
         }
     }
 
@@ -155,11 +156,8 @@ extension Engine {
         memory.setFreshness(isLive: status.connection == .live, pass: status.pass)
         let path = settings.path
         let becomesLive = !before.isLive && status.connection == .live
-        if becomesLive {
-            wantsRefresh = true
-            unlisted.formUnion(wrongLists.takeAbandoned())
-        }
-        let isVerified = status.isVerified && !readsForObservers && !(becomesLive && !unlisted.isEmpty)
+        if becomesLive { wantsRefresh = true }
+        let isVerified = status.isVerified && !readsForObservers
         statusBroadcaster.update {
             $0 = SyncClient.Status(status, path: path)
             $0.rights = tokenRights.rights
@@ -168,7 +166,6 @@ extension Engine {
         let after = statusBroadcaster.status
         for message in after.messages(after: before) { settings.logger.log(level: message.level, "\(message.text)") }
         observers.release { [machine, settings] in machine?.state.isWhole($0, in: settings.sync.filter) ?? false }
-        if becomesLive { listForObservers() }
     }
 
     // MARK: Callers
@@ -181,16 +178,22 @@ extension Engine {
         case (.refresh, .failed(let failure)):
             readFailed("observed records were not read", ClientError(failure, caller, path: settings.path))
         case (.refresh(let keys), _): readEnded(keys)
+        case (.observers(let collection), .listed):
+            observers.release { $0 == collection }
+            listEnded(collection)
+        case (.observers(let collection), _): listEnded(collection)
         case (_, .failed(let failure)): caller.fail(ClientError(failure, caller, path: settings.path))
         case (.write(let key, _, let continuation), .accepted(let writeID)):
             let promise = WriteOutcomePromise()
             promises[writeID] = promise
             continuation.resume(returning: PendingWrite(writeID: writeID, key: key, promise: promise))
         case (.views(_, let continuation), .views(let views)):
-            for view in views where !settings.sync.covers(view.key) {
-                if let entry = view.entry { seen.setValue(entry, forKey: view.key) } else { seen.removeValue(forKey: view.key) }
-            }
+            note(seen: views)
             continuation.resume(returning: views.map { memory.hit(CachedValue($0)) })
+        case (.ids(let continuation), .listed(let keys, _)): continuation.resume(returning: keys.map(\.id))
+        case (.list(let continuation), .listed(let held, let read)):
+            note(seen: read)
+            continuation.resume(with: Result { try hits(held, read) })
         case (.clear(let continuation, let stops), .cleared):
             // Before any further request is sent. The caller continues in a later job of this thread, since `clear` does: by
             // then no frame holds the disk, so another client can open the directory at once.
@@ -200,6 +203,13 @@ extension Engine {
         case (.verification(let continuation), .verified): continuation.resume()
         default:
             caller.fail(ClientError.unexpectedResponse("the sync machine gave an answer to another question, which is a mistake in it"))
+        }
+    }
+
+    /// Keeps the records that the client does not follow as those that its caller saw last.
+    private func note(seen views: [KeyView]) {
+        for view in views where !settings.sync.covers(view.key) {
+            if let entry = view.entry { seen.setValue(entry, forKey: view.key) } else { seen.removeValue(forKey: view.key) }
         }
     }
 

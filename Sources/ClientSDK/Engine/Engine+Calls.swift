@@ -88,12 +88,23 @@ extension Engine {
     /// - Parameter mustBeNew: whether to wait for a request sent after this call, rather than to join one that is in flight.
     func fetch(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [MemoryTier.Hit] {
         let items = try keys.map { FetchRequest.Item(key: $0, known: try known($0)) }
+        return try await answer {
+            .views(keys, $0)
+        } to: {
+            .fetch(FetchRequest(callerID: $0, items: items, mustBeNew: mustBeNew))
+        }
+    }
+
+    /// Returns the machine's answer to a call. Cancelling the task ends the wait.
+    func answer<Answer>(
+        _ caller: (CheckedContinuation<Answer, any Error>) -> Caller, to event: (CallerID) -> SyncEvent
+    ) async throws -> Answer {
         let callerID = nextCallerID()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[MemoryTier.Hit], any Error>) in
+            try await withCheckedThrowingContinuation { continuation in
                 guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
-                callers[callerID] = .views(keys, continuation)
-                submit(.fetch(FetchRequest(callerID: callerID, items: items, mustBeNew: mustBeNew)))
+                callers[callerID] = caller(continuation)
+                submit(event(callerID))
             }
         } onCancel: {
             transport.run { @Sendable [weak self] in self?.assumeIsolated { $0.abandon(callerID) } }
@@ -189,7 +200,10 @@ extension Engine {
             collection, members, fetches: fetches, waits: !fetches || isComplete ? .no : settings.sync.holdsAll ? .forCopy : .forMember,
             continuation)
         let id = observers.add(observer)
-        continuation.onTermination = { [observers] _ in observers.remove(id, of: collection) }
+        continuation.onTermination = { [observers, transport, weak self] _ in
+            observers.remove(id, of: collection)
+            transport.run { @Sendable [weak self] in self?.assumeIsolated { $0.abandonList(of: collection) } }
+        }
         if fetches, !settings.sync.holdsAll {
             unlisted.insert(collection)
             listForObservers()
@@ -225,7 +239,7 @@ extension Engine {
     }
 
     /// Returns the record that a read can compare with the server's.
-    private func known(_ key: RecordKey) throws -> Entry? { settings.sync.covers(key) ? try stored(key) : seen.value(forKey: key) }
+    func known(_ key: RecordKey) throws -> Entry? { settings.sync.covers(key) ? try stored(key) : seen.value(forKey: key) }
 
     func stored(_ key: RecordKey) throws -> Entry? { try reading(try running(), else: nil) { try $0.entry(key) } }
 

@@ -1,6 +1,6 @@
 internal import FreshetWire
 
-/// Reads for observers: of unknown keys, and of the lists of collections that the device does not hold completely.
+/// Reads of unknown keys for observers. The machine repeats lists for observers itself.
 ///
 /// A read that fails while the client is not live is repeated when the client is live again. While the client is live no
 /// event may follow that would repeat it, so the timer does, with back-off.
@@ -31,7 +31,6 @@ extension Engine {
     /// Repeats the reads for observers that have failed.
     func readAgain() {
         guard statusBroadcaster.status.isLive else { return }
-        listForObservers()
         refresh()
     }
 

@@ -87,31 +87,25 @@ extension Engine {
     /// Sends a request under the server's address and returns the response, whatever its status. After a refused token
     /// it repeats the request once with a fresh one.
     nonisolated func exchange(_ method: HTTPRequest.Method, _ path: String, json: [UInt8]) async throws -> HTTPReply {
-        switch try await outcome(of: method, path, json: json, within: settings.requestTimeout) {
+        let reply = try await exchangeOnce(method, path, json, needsFreshToken: false)
+        guard reply.status == 401, settings.token != nil else { return reply }
+        return try await exchangeOnce(method, path, json, needsFreshToken: true)
+    }
+
+    private nonisolated func exchangeOnce(
+        _ method: HTTPRequest.Method, _ path: String, _ json: [UInt8], needsFreshToken: Bool
+    ) async throws -> HTTPReply {
+        var timeout = settings.requestTimeout
+        let deadline = ContinuousClock.now.advanced(by: timeout)
+        var text: String?
+        if let token = settings.token { text = try await Self.bearerToken(from: token, needsFreshToken: needsFreshToken, within: timeout) }
+        timeout = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
+        guard text.map(Self.isToken) ?? true else { throw ClientError.noToken("it gave a text that cannot stand in a field") }
+        switch try await outcome(of: settings.requests.request(method, path, text, timeout, json: json)) {
         case .success(let reply): return reply
         case .failure(.aborted): throw ClientError.unreachable("the connection was closed")
         case .failure(let error): throw ClientError.unreachable(error.description)
         }
-    }
-
-    /// As ``exchange(_:_:json:)``, with the transport's failures.
-    nonisolated func outcome(
-        of method: HTTPRequest.Method, _ path: String, json: [UInt8]? = nil, within timeout: Duration
-    ) async throws -> Result<HTTPReply, TransportError> {
-        let outcome = try await outcomeOnce(method, path, json, timeout, needsFreshToken: false)
-        guard case .success(let reply) = outcome, reply.status == 401, settings.token != nil else { return outcome }
-        return try await outcomeOnce(method, path, json, timeout, needsFreshToken: true)
-    }
-
-    private nonisolated func outcomeOnce(
-        _ method: HTTPRequest.Method, _ path: String, _ json: [UInt8]?, _ timeout: Duration, needsFreshToken: Bool
-    ) async throws -> Result<HTTPReply, TransportError> {
-        let deadline = ContinuousClock.now.advanced(by: timeout)
-        var text: String?
-        if let token = settings.token { text = try await Self.bearerToken(from: token, needsFreshToken: needsFreshToken, within: timeout) }
-        let timeout = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
-        guard text.map(Self.isToken) ?? true else { throw ClientError.noToken("it gave a text that cannot stand in a field") }
-        return try await outcome(of: settings.requests.request(method, path, text, timeout, json: json))
     }
 
     private func outcome(of request: HTTPRequestDescription) async throws -> Result<HTTPReply, TransportError> {

@@ -57,17 +57,13 @@ actor Engine {
     var refreshing: Set<RecordKey> = []
     /// Observed collections whose list has not been read since.
     var unlisted: Set<String> = []
-    /// Observed collections whose lists the server has answered wrongly.
-    var wrongLists = WrongLists()
     /// Collections whose lists are being read for observers.
-    var listing: Set<String> = []
+    var listing: [String: CallerID] = [:]
     /// The back-off of reads for observers that fail while the client is live.
     var readBackoff = Backoff()
     /// Why the disk did not take the latest transaction that failed. Callers get values that were not stored; observers do not.
     var storageFailure: ClientError?
     var tokenRights = TokenRights()
-    /// Counts the clears, so that no list contains records from before a clear.
-    var clears = 0
 
     init(_ settings: EngineSettings) throws(ClientError) {
         self.settings = settings
@@ -147,8 +143,7 @@ actor Engine {
         requests = [:]
         refreshing = []
         unlisted = []
-        wrongLists = WrongLists()
-        listing = []
+        listing = [:]
         readBackoff.reset()
         storageFailure = nil
         tokenRights = TokenRights()

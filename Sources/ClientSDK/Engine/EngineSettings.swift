@@ -89,6 +89,7 @@ struct EngineSettings: Sendable {
             try ChangeFilter(collections: configuration.collections, prefix: try RecordKey.check(prefix: configuration.prefix))
         }
         sync.adoptsStores = configuration.adoptsStore
+        sync.hasToken = configuration.token != nil
         let hold = configuration.hold
         guard (.seconds(1) ... .seconds(60)).contains(hold), hold.components.attoseconds == 0 else {
             throw .invalidConfiguration("hold is \(hold): it takes 1 to 60 whole seconds")

@@ -84,6 +84,7 @@ package enum ReplyDecoder {
                 .interrupted("the response states no length, so it may be cut: a proxy in between has removed the length"))
         case (.record(let key, _, _), 200): return .record(try record(key, reply), cursor)
         case (.record, 304): return .notModified(cursor)
+        case (.list, 200): return .list(try RecordList(json: reply.body))
         case (.clientStatus, 200): return .client(try ClientStatus(json: reply.body), cursor)
         default: return .failure(.intercepted(intercepted(reply, "the status answers no request of this kind")))
         }
@@ -183,7 +184,7 @@ extension RequestDescription.Kind {
         case .changes(_, _, _, _, let client), .record(_, _, let client): client != nil
         case .reads(let request): request.client != nil
         case .writes: true
-        case .clientStatus: false
+        case .list, .clientStatus: false
         }
     }
 }

@@ -21,6 +21,8 @@ struct RequestEncoder: Sendable {
             var result = self.request(.get, namespace.path(of: key, client: client), token, timeout)
             result.fields[.ifNoneMatch] = known?.entityTag
             return result
+        case .list(let collection, let after, let limit):
+            return self.request(.get, namespace.listPath(of: collection, after: after, limit: limit, values: false), token, timeout)
         case .clientStatus(let client): return self.request(.get, namespace.path(of: client), token, timeout)
         }
     }

@@ -165,7 +165,7 @@ struct Follower: Hashable, Sendable {
             return fail(.transport(failure), after: failure.retryAfter, isSlow: isSlow, &reachability, &turn)
         case .tooLarge(let text): return tooLarge(text, &reachability, &turn)
         case .garbage(let text): return fail(.malformed(text), &reachability, &turn)
-        case .results, .reads, .record, .notModified, .missing, .client:
+        case .results, .reads, .record, .notModified, .missing, .client, .list:
             return fail(.malformed("an answer that does not belong to a request for changes"), &reachability, &turn)
         }
     }

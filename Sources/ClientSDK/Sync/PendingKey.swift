@@ -209,7 +209,7 @@ extension EntryOperation {
         case .put(let entry, _): Cursor(epoch: entry.epoch, revision: entry.asOf)
         case .confirm(let revalidation), .withoutValue(let revalidation, _):
             Cursor(epoch: revalidation.epoch, revision: revalidation.asOf)
-        case .evict, .invalidate, .finishPass, .inherit: nil
+        case .evict, .invalidate, .finishPass, .remove, .narrow, .inherit: nil
         }
     }
 

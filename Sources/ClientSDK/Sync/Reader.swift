@@ -41,7 +41,7 @@ struct Reader: Hashable, Sendable {
 
     /// Returns the minimum position of a response to a request sent now: that of the device's entry, that of the feed, and that of the
     /// records that it has seen and does not keep.
-    private static func lowerBound(_ known: Entry?, _ state: SyncState) -> Revision {
+    static func lowerBound(_ known: Entry?, _ state: SyncState) -> Revision {
         var position = state.cursor?.revision ?? .zero
         if let floor = state.floor, floor.epoch == state.epoch { position = max(position, floor.revision) }
         guard let known, known.epoch == state.epoch else { return position }
@@ -149,7 +149,7 @@ struct Reader: Hashable, Sendable {
             for key in keys { fail(key, .tooLarge(text), isFinal: true, &turn) }
         case .garbage(let text):
             for key in keys { fail(key, .malformed(text), &turn) }
-        case .record, .missing, .notModified, .page, .noChange, .results, .client:
+        case .record, .missing, .notModified, .page, .noChange, .results, .client, .list:
             for key in keys { fail(key, .malformed("an answer that does not belong to a read of \(key)"), &turn) }
         }
         // The failure of one key can have been the answer for the callers of another. A later caller must not get its response.

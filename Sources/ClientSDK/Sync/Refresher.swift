@@ -101,7 +101,7 @@ struct Refresher: Hashable, Sendable {
             turn.log(.error, "\(keys[0].key) cannot be read again, so its value stays as it is until it changes: \(text)")
             after = keys[0].key
         case .failure(let failure): retry.fail(&turn, retryAfter: failure.retryAfter)
-        case .garbage, .page, .noChange, .results, .record, .notModified, .missing, .client: retry.fail(&turn)
+        case .garbage, .page, .noChange, .results, .record, .notModified, .missing, .client, .list: retry.fail(&turn)
         }
         return []
     }

@@ -10,6 +10,7 @@ struct RequestTable: Hashable, Sendable {
         case fetch([RecordKey])
         case revalidation([CachedKey])
         case refresh([CachedKey])
+        case list(CallerID)
         /// Whether the history that begins continues the one that ends.
         case continuation
     }
@@ -20,6 +21,7 @@ struct RequestTable: Hashable, Sendable {
         var sentAt: Int64
         /// The time at which the watchdog fires.
         fileprivate var deadline: Int64
+        /// Whether no other token can be had: it was asked for as a fresh one, or there is none.
         var hadFreshToken: Bool
         /// Whether records of the response may be stored: not if the token has lost the right to read since.
         fileprivate(set) var bringsRecords = true
@@ -28,7 +30,7 @@ struct RequestTable: Hashable, Sendable {
 
         var isRead: Bool {
             switch purpose {
-            case .fetch, .revalidation, .refresh: true
+            case .fetch, .revalidation, .refresh, .list: true
             case .feed, .writes, .clientStatus, .continuation: false
             }
         }
@@ -37,7 +39,7 @@ struct RequestTable: Hashable, Sendable {
         var mayNameClient: Bool {
             switch purpose {
             case .feed, .fetch, .revalidation, .refresh: true
-            case .writes, .clientStatus, .continuation: false
+            case .list, .writes, .clientStatus, .continuation: false
             }
         }
 
@@ -77,7 +79,8 @@ struct RequestTable: Hashable, Sendable {
         last += 1
         let id = RequestID(last, generation: generation)
         requests[id] = Request(
-            purpose: purpose, sentAt: turn.now.uptime, deadline: turn.now.uptime + timeout, hadFreshToken: needsFreshToken)
+            purpose: purpose, sentAt: turn.now.uptime, deadline: turn.now.uptime + timeout,
+            hadFreshToken: needsFreshToken || !turn.settings.hasToken)
         turn.emit(.send(RequestDescription(id: id, kind: kind, needsFreshToken: needsFreshToken, timeout: timeout)))
         return id
     }

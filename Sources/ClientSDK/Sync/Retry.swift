@@ -17,6 +17,11 @@ struct Retry: Hashable, Sendable {
         notBefore = turn.now.uptime + turn.delay(&backoff, retryAfter: retryAfter)
     }
 
+    /// Waits until ``hurry()`` or ``wake()``.
+    mutating func park() { notBefore = .max }
+
+    var isParked: Bool { notBefore == .max }
+
     /// Counts a failure that needs no wait.
     mutating func count(_ turn: inout Turn) { _ = turn.delay(&backoff) }
 
@@ -51,5 +56,5 @@ struct Retry: Hashable, Sendable {
     }
 
     /// See ``SyncMachine/relativeState(at:)``.
-    mutating func makeRelative(to uptime: Int64) { notBefore = max(0, notBefore - uptime) }
+    mutating func makeRelative(to uptime: Int64) { notBefore = isParked ? .max : max(0, notBefore - uptime) }
 }

@@ -108,7 +108,7 @@ struct Revalidator: Hashable, Sendable {
             turn.log(.error, "\(keys[0].key) cannot be verified and leaves the cache: \(text)")
             again.removeFirst(min(1, again.count))
         case .garbage(let text): stall(.malformed(text), nil, &reachability, &turn)
-        case .page, .noChange, .results, .record, .notModified, .missing, .client:
+        case .page, .noChange, .results, .record, .notModified, .missing, .client, .list:
             stall(.malformed("an answer that does not belong to reads"), nil, &reachability, &turn)
         }
         return []

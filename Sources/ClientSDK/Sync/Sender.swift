@@ -178,7 +178,7 @@ struct Sender: Hashable, Sendable {
             limit = numbers.count / 2
             return []
         case .garbage(let text), .tooLarge(let text): return fail(.malformed(text), nil, &turn)
-        case .page, .noChange, .reads, .record, .notModified, .missing, .client:
+        case .page, .noChange, .reads, .record, .notModified, .missing, .client, .list:
             return fail(.malformed("an answer that does not belong to writes"), nil, &turn)
         }
     }
@@ -200,7 +200,7 @@ struct Sender: Hashable, Sendable {
         case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, nil, outbox, &turn)
         case .failure(let failure): return fail(.transport(failure), failure.retryAfter, &turn)
         case .garbage(let text), .tooLarge(let text): return fail(.malformed(text), nil, &turn)
-        case .page, .noChange, .reads, .record, .notModified, .missing, .results:
+        case .page, .noChange, .reads, .record, .notModified, .missing, .results, .list:
             return fail(.malformed("an answer that does not belong to a client's status"), nil, &turn)
         }
     }

@@ -28,7 +28,7 @@ struct SyncCore: Hashable, Sendable {
         case .cachedKeys(let query, _), .cachedKeysFailed(let query, _): parts.isWaiting(for: query)
         case .merged(let writeID, _, let generation): generation == parts.requests.generation && parts.merger.theirs(writeID) != nil
         case .started: phase == .idle
-        case .registered, .set, .discard, .fetch, .verify, .abandon, .evicted, .timer, .wake, .clear, .stop: true
+        case .registered, .set, .discard, .fetch, .list, .verify, .abandon, .evicted, .timer, .wake, .clear, .stop: true
         }
     }
 
@@ -71,25 +71,21 @@ struct SyncCore: Hashable, Sendable {
     // MARK: Events
 
     mutating func handle(_ event: SyncEvent, _ turn: inout Turn) {
-        defer { advance(&turn) }
+        defer { repeat { advance(&turn) } while parts.takeListReads(&turn) }
         switch event {
         case .started(let persisted): start(persisted, &turn)
         case .set(let request): take(request, &turn)
         case .discard(let writeID, let callerID):
             if phase == .idle { turn.emit(.complete(callerID, .failed(.stopped))) } else { parts.local.add(.discard(writeID, callerID)) }
         case .fetch(let request): take(request, &turn)
+        case .list(let request) where phase == .idle: turn.emit(.complete(request.callerID, .failed(.stopped)))
+        case .list(let request): parts.lister.add(request, turn)
         case .verify(let callerID): parts.verify(callerID, isStarted: phase != .idle, &turn)
-        case .abandon(let callerID): parts.abandon(callerID)
+        case .abandon(let callerID): parts.abandon(callerID, &turn)
         case .committed(_, let skipped): committed(Set(skipped), &turn)
         case .commitFailed(_, let failure): commitFailed(failure, &turn)
-        case .cachedKeys(let query, let keys) where parts.refresher.isWaiting(for: query):
-            parts.refresher.take(keys, parts.local.sync, parts.rule, parts.reader, &parts.requests, &turn)
-        case .cachedKeysFailed(let query, _) where parts.refresher.isWaiting(for: query): parts.refresher.failed(&turn)
-        case .cachedKeys(_, let keys):
-            if parts.local.isRevalidating, let input = parts.revalidator.take(keys, parts.local.sync, parts.rule, &parts.requests, &turn) {
-                parts.local.add(input)
-            }
-        case .cachedKeysFailed(_, let failure): parts.revalidator.failed(failure, &parts.reachability, &turn)
+        case .cachedKeys(let query, let keys): parts.take(keys, for: query, &turn)
+        case .cachedKeysFailed(let query, let failure): parts.failed(query, failure, &turn)
         case .evicted(let keys): for key in keys { turn.note(.key(key), .evicted) }
         case .registered(let name): parts.merger.register(name, parts.local.outbox, &turn)
         case .replied(let id, let reply, let lastWrite, let store, let age):
@@ -129,6 +125,8 @@ struct SyncCore: Hashable, Sendable {
     }
 
     private mutating func take(_ request: FetchRequest, _ turn: inout Turn) {
+        // A list may have begun again since it asked for the read.
+        guard !parts.lister.contains(request.callerID) || parts.lister.isReading(request.callerID) else { return }
         guard phase == .running || phase == .clearing else { return turn.emit(.complete(request.callerID, .failed(.stopped))) }
         if let outage = parts.reachability.outage {
             // Callers get this failure at once; the feed is retried soon, so a later caller may get a value.
@@ -170,6 +168,7 @@ struct SyncCore: Hashable, Sendable {
         case .revalidation(let keys):
             carryOut(parts.revalidator.take(reply, lastWrite, to: request, keys, parts.local.sync, &parts.reachability, &turn), &turn)
         case .refresh(let keys): carryOut(parts.refresher.take(reply, lastWrite, to: request, keys, &turn), &turn)
+        case .list(let callerID): parts.lister.take(reply, to: request, of: callerID, parts.local.sync, &turn)
         case .continuation: break
         }
     }
@@ -252,14 +251,14 @@ struct SyncCore: Hashable, Sendable {
     private mutating func fail(_ failure: SyncFailure, _ turn: inout Turn) {
         var callerIDs = parts.local.dropSets()
         if failure == .stopped, let callerID = parts.resetter.clear?.callerID { callerIDs.append(callerID) }
-        turn.complete(callerIDs + parts.reader.removeAll() + parts.verifications.removeAll(), .failed(failure))
+        turn.complete(callerIDs + parts.removeReads() + parts.verifications.removeAll(), .failed(failure))
     }
 
     // MARK: Starting work
 
     private mutating func advance(_ turn: inout Turn) {
         guard phase == .running || phase == .clearing else { return }
-        parts.reader.expire(&turn)
+        parts.expireReads(&turn)
         advanceTransactions(&turn)
         guard phase == .running else { return }
         guard !parts.resetter.isUnderWay else {
@@ -357,7 +356,7 @@ struct SyncCore: Hashable, Sendable {
 
     private mutating func conclude(_ plan: TransactionPlan, _ turn: inout Turn) {
         switch plan.onCommit {
-        case .page(let upToDate): if parts.follower.stored(upToDate: upToDate, parts.local.sync, turn) { parts.resetter.calm() }
+        case .page(let upToDate): parts.storedPage(upToDate: upToDate, turn)
         case .sets(let callers, let writeIDs):
             for (request, writeID) in zip(callers, writeIDs) { parts.local.complete(request, .accepted(writeID), &turn) }
         case .outcomes:

@@ -1,6 +1,20 @@
 import FreshetWire
 
 extension SyncParts {
+    /// Gives the rows that a part has queried to that part.
+    mutating func take(_ keys: [CachedKey], for query: CachedKeyQuery, _ turn: inout Turn) {
+        if refresher.isWaiting(for: query) { return refresher.take(keys, local.sync, rule, reader, &requests, &turn) }
+        if lister.isWaiting(for: query) { return lister.take(keys, for: query, local, &turn) }
+        guard local.isRevalidating, let input = revalidator.take(keys, local.sync, rule, &requests, &turn) else { return }
+        local.add(input)
+    }
+
+    mutating func failed(_ query: CachedKeyQuery, _ failure: DiskFailure, _ turn: inout Turn) {
+        if refresher.isWaiting(for: query) { return refresher.failed(&turn) }
+        if lister.isWaiting(for: query) { return lister.failed(query, failure, &turn) }
+        revalidator.failed(failure, &reachability, &turn)
+    }
+
     /// Informs the part whose plan the disk did not take.
     mutating func notStored(_ plan: TransactionPlan, _ failure: DiskFailure, _ turn: inout Turn) {
         switch plan.onCommit {

@@ -9,6 +9,7 @@ struct SyncParts: Hashable, Sendable {
     var reader = Reader()
     var revalidator = Revalidator()
     var refresher = Refresher()
+    var lister = Lister()
     var merger = Merger()
     var resetter = Resetter()
     var verifications = VerificationQueue()
@@ -26,6 +27,7 @@ struct SyncParts: Hashable, Sendable {
         revalidator.makeRelative(to: uptime, requests)
         refresher.makeRelative(to: uptime, requests)
         reader.makeRelative(to: uptime)
+        lister.makeRelative(to: uptime, requests)
         merger.makeRelative(to: uptime)
         resetter.makeRelative(to: uptime, requests)
         local.makeRelative()
@@ -45,7 +47,8 @@ struct SyncParts: Hashable, Sendable {
 
     /// Whether a part waits for the disk's answer to the query, of this generation.
     func isWaiting(for query: CachedKeyQuery) -> Bool {
-        query.generation == requests.generation && (revalidator.isWaiting(for: query) || refresher.isWaiting(for: query))
+        query.generation == requests.generation
+            && (revalidator.isWaiting(for: query) || refresher.isWaiting(for: query) || lister.isWaiting(for: query))
     }
 
     /// Allows the part that sent the request to send it again.
@@ -56,6 +59,7 @@ struct SyncParts: Hashable, Sendable {
         case .fetch(let keys): reader.released(keys)
         case .revalidation: revalidator.released()
         case .refresh: refresher.released()
+        case .list(let callerID): lister.released(callerID)
         case .continuation: resetter.released()
         }
     }
@@ -120,6 +124,7 @@ struct SyncParts: Hashable, Sendable {
         revalidator.wake()
         refresher.wake()
         reader.wake()
+        lister.wake()
         resetter.wake()
     }
 
@@ -138,9 +143,26 @@ struct SyncParts: Hashable, Sendable {
         turn.complete(verifications.takeCalls(before: follower.verifiedBy), .verified)
     }
 
-    mutating func abandon(_ callerID: CallerID) {
+    // MARK: Lists
+
+    /// Answers the callers that have waited for as long as a read may take.
+    mutating func expireReads(_ turn: inout Turn) {
+        reader.expire(&turn)
+        lister.expire(&turn)
+    }
+
+    /// Hands the lister the answers to its reads. Returns whether there were any.
+    mutating func takeListReads(_ turn: inout Turn) -> Bool {
+        guard !lister.isEmpty else { return false }
+        let answers = turn.takeAnswers(to: lister.contains)
+        for (callerID, result) in answers { lister.take(result, of: callerID, &turn) }
+        return !answers.isEmpty
+    }
+
+    mutating func abandon(_ callerID: CallerID, _ turn: inout Turn) {
         reader.abandon(callerID)
         verifications.abandon(callerID)
+        if let id = lister.abandon(callerID) { cancel(id, &turn) }
     }
 
     // MARK: Pages
@@ -168,6 +190,13 @@ struct SyncParts: Hashable, Sendable {
         return builder.plan
     }
 
+    /// Notes that a page is on disk.
+    mutating func storedPage(upToDate: Bool, _ turn: Turn) {
+        let wasLive = follower.isLive
+        if follower.stored(upToDate: upToDate, local.sync, turn) { resetter.calm() }
+        if follower.isLive, !wasLive { lister.becameLive() }
+    }
+
     // MARK: Reset and clear
 
     /// Drops all responses in flight or being stored: a reset begins, or the device has another name.
@@ -178,6 +207,7 @@ struct SyncParts: Hashable, Sendable {
         sender.reset()
         revalidator = Revalidator()
         refresher.reset()
+        for callerID in lister.reset() { reader.abandon(callerID) }
         // The results of closures that were called are dropped.
         merger.forget()
         requests.beginGeneration()
@@ -185,9 +215,15 @@ struct SyncParts: Hashable, Sendable {
 
     /// Removes the records, and fails the waiting reads. Requires that no request and no transaction is in flight.
     mutating func forgetRecords(_ failure: SyncFailure, _ turn: inout Turn) {
-        turn.complete(reader.removeAll(), .failed(failure))
+        turn.complete(removeReads(), .failed(failure))
         merger.forget()
         local.forgetRecords(&turn)
+    }
+
+    /// Removes the reads and the lists. Returns the ids of their callers, in order.
+    mutating func removeReads() -> [CallerID] {
+        let listing = lister.removeAll()
+        return Set(reader.removeAll() + listing).sorted()
     }
 
     /// Removes everything. Requires that no request is in flight and no caller waits.
@@ -217,14 +253,18 @@ struct SyncParts: Hashable, Sendable {
         for key in needed {
             if let pending = outbox.keys[key] { reader.refresh(pending, state) }
         }
-        if !follower.holdsReads { reader.advance(state, rule, &requests, &turn) }
+        if !follower.holdsReads {
+            reader.advance(state, rule, &requests, &turn)
+            // As for a read, the feed is retried soon.
+            if lister.advance(state, reachability, &requests, &turn) { follower.hurrySoon(turn) }
+        }
         // Changes that are still in flight may concern the keys that the disk would return.
         if state.revalidation == .complete, state.cursor != nil { refresher.advance(reader, requests, &turn) }
     }
 
     /// Returns the next time at which work can start that waits only for the clock.
     func deadline(after uptime: Int64, _ settings: SyncSettings) -> Int64? {
-        var times: [Int64?] = [requests.deadline, follower.liveUntil(settings), reader.deadline]
+        var times: [Int64?] = [requests.deadline, follower.liveUntil(settings), reader.deadline, lister.deadline(after: uptime)]
         if resetter.isUnderWay {
             if local.isIdle { times.append(resetter.deadline.flatMap { $0 > uptime ? $0 : nil }) }
         } else {

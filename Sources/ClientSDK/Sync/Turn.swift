@@ -20,6 +20,17 @@ struct Turn: Sendable {
         for callerID in callerIDs { actions.append(.complete(callerID, result)) }
     }
 
+    /// Removes the answers to these callers, and returns them in order.
+    mutating func takeAnswers(to isCaller: (CallerID) -> Bool) -> [(CallerID, CallResult)] {
+        var answers: [(CallerID, CallResult)] = []
+        actions.removeAll { action in
+            guard case .complete(let callerID, let result) = action, isCaller(callerID) else { return false }
+            answers.append((callerID, result))
+            return true
+        }
+        return answers
+    }
+
     mutating func note(_ scope: InvalidationScope, _ kind: HistoryEvent.Kind) {
         notes.append(HistoryEvent(at: now.wall, scope: scope, kind: kind))
     }

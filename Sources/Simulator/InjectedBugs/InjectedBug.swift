@@ -79,6 +79,8 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case clearDiskOnly
     /// A read joins another one that was sent before it.
     case joinEarlierRead
+    /// A list takes a page that is older than the device's position.
+    case acceptOldList
     /// The disk does not keep rejected writes.
     case loseRejections
     /// A read waits for as long as nothing comes back.
@@ -109,6 +111,9 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     /// Whether it shows only in runs with rights.
     package var needsRights: Bool { [.revoked, .expired, .withinRights].contains(rule) }
 
+    /// Whether it shows only in runs with lists.
+    package var needsLists: Bool { self == .acceptOldList }
+
     /// The rule that it breaks.
     package var rule: Rule {
         switch self {
@@ -126,7 +131,7 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
             .nothingInvented
         case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
         case .storeAfterClear, .beginAtLateResponse, .clearDiskOnly: .clearMeansClear
-        case .joinEarlierRead: .linearizable
+        case .joinEarlierRead, .acceptOldList: .linearizable
         case .loseRejections: .rejectionsStay
         case .endlessRead, .keepWaiters: .bounded
         case .skipReconciliation: .serversFollow

@@ -10,6 +10,7 @@ enum MessageText {
             "POST writes " + batch.writes.map { "\($0.number): \($0.operation.text) \($0.key)" }.joined(separator: "; ")
         case .reads(let request): "POST reads " + request.items.map(\.key.description).joined(separator: ", ")
         case .record(let key, _, _): "GET \(key)"
+        case .list(let collection, let after, _): "GET \(collection)/" + (after.map { " after \($0)" } ?? "")
         case .clientStatus: "GET client status"
         }
     }
@@ -31,6 +32,8 @@ enum MessageText {
                 }.joined(separator: "; ")
         case .reads(let response): "200: \(response.records.count) records as of \(short(response.cursor))"
         case .record(let record, let cursor): "200: \(Replay.text(record.content)) at @\(record.revision) as of \(short(cursor))"
+        case .list(let list):
+            "200: \(list.records.count) ids as of \(short(list.cursor))" + (list.next.map { ", more after \($0)" } ?? "")
         case .notModified(let cursor): "304 as of \(short(cursor))"
         case .missing(let cursor): "404 as of \(short(cursor))"
         case .client(let status, _): "200: last write \(status.last)"
@@ -47,6 +50,7 @@ enum MessageText {
         case .page(let page): page.cursor
         case .noChange(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor): cursor
         case .reads(let response): response.cursor
+        case .list(let list): list.cursor
         case .results, .client, .problem, .failure, .garbage, .tooLarge: nil
         }
     }

@@ -90,7 +90,7 @@ final class Recorder {
     func incident(_ event: ScenarioEvent, at time: Int64) {
         let text = event.words { timeline.lanes[$0 + 1].name }
         switch event {
-        case .read, .fetch, .evict, .clear, .expect, .join, .reconnect, .write, .settle, .retryRejected, .discardRejected, .copyDisk,
+        case .read, .fetch, .list, .evict, .clear, .expect, .join, .reconnect, .write, .settle, .retryRejected, .discardRejected, .copyDisk,
             .replaceDisk:
             mark(event.device, at: time, text)
         case .grant, .revoke: mark(event.device, at: time, text)

@@ -52,6 +52,7 @@ extension Scenario {
             if let number = incident.event.device, !devices.indices.contains(number) {
                 throw .invalid(line: nil, "there is no device number \(number): the scenario has \(devices.count), and the first is 0")
             }
+            if case .list(_, let collection, _) = incident.event { try RecordKey.check(collection) }
             if let number = incident.event.server, !(0..<servers).contains(number) {
                 throw .invalid(
                     line: nil,

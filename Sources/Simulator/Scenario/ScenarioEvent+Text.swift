@@ -11,6 +11,8 @@ extension ScenarioEvent {
             return "\(name(device)) \(Self.text(operation, key))\(conflict.words.map { " \($0)" } ?? "")"
         case .read(let device, let key): return "\(name(device)) reads \(key.word)"
         case .fetch(let device, let keys): return "\(name(device)) fetches \(keys.map(\.word).joined(separator: " "))"
+        case .list(let device, let collection, let listing):
+            return "\(name(device)) lists \(ScenarioWord.of(collection))\(listing == .records ? "" : " \(listing.rawValue)")"
         case .retryRejected(let device): return "\(name(device)) retries"
         case .discardRejected(let device): return "\(name(device)) discards"
         case .evict(let device, let key): return "\(name(device)) evicts \(key.word)"

@@ -13,6 +13,8 @@ public enum ScenarioEvent: Hashable, Sendable {
     case read(device: Int, RecordKey)
     /// The device's user reads what the server has now.
     case fetch(device: Int, [RecordKey])
+    /// The device's user lists a collection.
+    case list(device: Int, String, Listing)
     /// The device's user retries the oldest rejected write that still waits for a decision.
     case retryRejected(device: Int)
     /// The device's user discards the oldest rejected write that still waits for a decision.
@@ -114,6 +116,18 @@ public enum ScenarioEvent: Hashable, Sendable {
     case settle
     /// A claim that must be true at this moment.
     case expect(Expectation)
+
+    /// How a collection is listed.
+    public enum Listing: String, Hashable, Sendable, CaseIterable {
+        /// The records, from the device where it holds them as the server lists them.
+        case records = ""
+        /// The ids alone.
+        case ids = "ids only"
+        /// The records, each read from the server.
+        case fresh = "without cache"
+        /// For an observer, for whom the device reads what it lacks.
+        case observed = "for an observer"
+    }
 
     /// A process with a clock and a disk.
     public enum Process: Hashable, Sendable {

@@ -57,6 +57,14 @@ extension ScenarioParser {
             repeat { collections.append(try line.word(rule).text) } while !line.isAtEnd
             for collection in collections { try RecordKey.check(collection) }
             add(.follow(device: number, collections))
+        case "lists":
+            let collection = try line.word("'lists' takes a collection, as in '\(name) lists notes'").text
+            try RecordKey.check(collection)
+            let listing: ScenarioEvent.Listing =
+                line.take("ids", "only")
+                ? .ids : line.take("without", "cache") ? .fresh : line.take("for", "an", "observer") ? .observed : .records
+            try line.end("after the collection come at most 'ids only', 'without cache' or 'for an observer'")
+            add(.list(device: number, collection, listing))
         case "fetches":
             var keys = [try key(&line, "'fetches' takes keys, as in '\(name) fetches notes/1 notes/2'")]
             while !line.isAtEnd { keys.append(try key(&line, "")) }

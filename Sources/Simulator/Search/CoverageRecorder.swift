@@ -71,6 +71,7 @@ extension SyncEvent {
         case .stop: 13
         case .registered: 14
         case .discard: 15
+        case .list: 29
         case .replied(_, let reply, _, _, _): 16 + reply.coverageNumber
         }
     }
@@ -84,7 +85,7 @@ extension SyncAction {
         case .commit: 2
         case .publish: 4
         case .complete, .outcome: 8
-        case .cancel, .status, .schedule, .merge, .loadCachedKeys, .log: 0
+        case .cancel, .status, .schedule, .merge, .loadCachedKeys, .read, .log: 0
         }
     }
 }
@@ -104,6 +105,7 @@ extension Reply {
         case .failure: 9
         case .garbage: 10
         case .tooLarge: 11
+        case .list: 12
         }
     }
 }
@@ -121,7 +123,8 @@ extension ScenarioEvent {
         case .restore, .promote, .drop: 5
         case .compact, .clear, .evict, .replaceDisk: 6
         case .healAll: 7
-        case .write, .read, .fetch, .retryRejected, .discardRejected, .serverWrite, .invalidate, .join, .setClock, .backUp, .copyDisk,
+        case .write, .read, .fetch, .list, .retryRejected, .discardRejected, .serverWrite, .invalidate, .join, .setClock, .backUp,
+            .copyDisk,
             .settle, .expect:
             nil
         }

@@ -100,7 +100,7 @@ struct DeviceCoverage: Hashable, Sendable {
         case .changes(_, _, wait: 0, _, _): 1
         case .changes: 2
         case .writes: 4
-        case .reads, .record: 8
+        case .reads, .record, .list: 8
         case .clientStatus: 16
         }
     }

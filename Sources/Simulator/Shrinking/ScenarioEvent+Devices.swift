@@ -12,6 +12,7 @@ extension ScenarioEvent {
         case .write(_, let key, let operation, let conflict): .write(device: device, key, operation, conflict)
         case .read(_, let key): .read(device: device, key)
         case .fetch(_, let keys): .fetch(device: device, keys)
+        case .list(_, let collection, let listing): .list(device: device, collection, listing)
         case .retryRejected: .retryRejected(device: device)
         case .discardRejected: .discardRejected(device: device)
         case .evict(_, let key): .evict(device: device, key)

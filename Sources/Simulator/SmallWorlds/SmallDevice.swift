@@ -78,7 +78,7 @@ struct SmallDevice {
         case .schedule(let deadline): self.deadline = deadline
         case .merge(let request): merges.append(request)
         case .loadCachedKeys(let query): queries.append(query)
-        case .log: break
+        case .read, .log: break
         }
     }
 
@@ -105,7 +105,7 @@ struct SmallDevice {
         case .accepted(let writeID): oracle.accepted(callerID, writeID, store, &failure)
         case .views(let views): oracle.read(callerID, views, &failure)
         case .failed: oracle.failed(callerID)
-        case .discarded, .verified: break
+        case .discarded, .listed, .verified: break
         case .cleared:
             guard store.entries.isEmpty, store.rows.isEmpty, store.watermarks.isEmpty, store.rejections.isEmpty else {
                 return fail(.clearMeansClear, "the device says that it is cleared, and its disk holds entries or writes")

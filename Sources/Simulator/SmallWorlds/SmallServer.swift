@@ -54,6 +54,7 @@ struct SmallServer: Hashable {
             } else {
                 reply = .missing(history.cursor)
             }
+        case .list: (reply, client) = (.garbage("no device of a small world lists"), nil)
         case .clientStatus(let asker):
             (reply, client) = (.client(ClientStatus(client: asker, last: history.ledgers[asker]?.last ?? 0), history.cursor), nil)
         }

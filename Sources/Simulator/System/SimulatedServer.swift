@@ -21,6 +21,9 @@ final class SharedState {
     /// Those whose revocation was answered.
     var answeredRevocations: [Int: Int] = [:]
 
+    /// Earlier pages of lists, by their requests, as something on the way may have kept them.
+    var listPages: [RequestDescription.Kind: RecordList] = [:]
+
     // MARK: Injected bugs
 
     /// The state that a crash leaves, although a server has acknowledged a later one.

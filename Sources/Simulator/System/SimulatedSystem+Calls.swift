@@ -79,6 +79,26 @@ extension SimulatedSystem {
         try handle(device, .fetch(FetchRequest(callerID: callerID, items: items, mustBeNew: mustBeNew && bug != .joinEarlierRead)))
     }
 
+    func list(_ device: SimulatedDevice, _ collection: String, _ listing: ScenarioEvent.Listing) throws(Violation) {
+        guard device.phase == .running else { return }
+        let purpose: ListRequest.Purpose =
+            switch listing {
+            case .records: .records(mustBeNew: false)
+            case .ids: .ids
+            case .fresh: .records(mustBeNew: true)
+            case .observed: .observers
+            }
+        let callerID = callerID(.list(device: device.number, collection: collection, listing, since: oracle.position))
+        try handle(device, .list(ListRequest(callerID: callerID, collection: collection, purpose: purpose)))
+    }
+
+    /// Begins the read of a list.
+    func read(_ device: SimulatedDevice, _ keys: [RecordKey], for callerID: CallerID) throws(Violation) {
+        oracle.asked(device, keys)
+        let items = keys.map { FetchRequest.Item(key: $0, known: device.entry(of: $0)) }
+        try handle(device, .fetch(FetchRequest(callerID: callerID, items: items, mustBeNew: true)))
+    }
+
     func evict(_ device: SimulatedDevice, _ key: RecordKey) throws(Violation) {
         guard device.phase == .running, !device.isCleared, !device.machine.mustKeep(key) else { return }
         device.store.evict(key)
@@ -124,6 +144,15 @@ extension SimulatedSystem {
                 else { continue }
                 throw fail(.linearizable, device.number, problem)
             }
+        case (.list(_, let collection, let listing, let since), .listed(let held, let read)):
+            let views: [KeyView] =
+                switch listing {
+                case .observed: device.store.entries.values.map { KeyView($0.key, $0) }
+                case .ids: held.map { KeyView(key: $0, value: .elsewhere, isPending: false, entry: nil) }
+                case .records, .fresh: held.map { device.view(of: $0) } + read
+                }
+            guard let problem = oracle.listed(views, of: collection, listing, since: since, device) else { return }
+            throw fail(.linearizable, device.number, problem)
         case (.discard(_, let writeID), .discarded):
             guard device.store.rejections.allSatisfy({ $0.writeID != writeID }) else {
                 throw fail(.rejectionsStay, device.number, "the rejection of write \(writeID.number) was discarded, and is still on disk")
@@ -156,7 +185,8 @@ extension SimulatedSystem {
 extension SimulatedSystem.Caller {
     var device: Int {
         switch self {
-        case .write(let device, _), .fetch(let device, _, _, _), .discard(let device, _), .clear(let device): device
+        case .write(let device, _), .fetch(let device, _, _, _), .list(let device, _, _, _), .discard(let device, _), .clear(let device):
+            device
         }
     }
 }

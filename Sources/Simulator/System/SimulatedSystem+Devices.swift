@@ -93,6 +93,7 @@ extension SimulatedSystem {
             if case .complete(let callerID, let result) = action { try self.complete(callerID, result) }
             if case .outcome(let writeID, let key, let outcome) = action { try decide(device, writeID, key, outcome) }
         }
+        for case .read(let callerID, let keys) in actions { try read(device, keys, for: callerID) }
         try inspect(device)
     }
 
@@ -115,7 +116,7 @@ extension SimulatedSystem {
             push(.timer(device: device.number, run: device.run, serial: lastTimer), after: wait)
         case .merge(let request): push(.merge(device: device.number, run: device.run, request), after: delay(5))
         case .loadCachedKeys(let query): push(.cachedKeys(device: device.number, run: device.run, query), after: delay(2))
-        case .complete, .outcome, .log: break
+        case .complete, .outcome, .read, .log: break
         }
     }
 

@@ -12,6 +12,7 @@ extension SimulatedSystem {
         case .write(let number, let key, let operation, let conflict): try write(devices[number], key, operation, conflict)
         case .read(let number, let key): try read(devices[number], key)
         case .fetch(let number, let keys): try fetch(devices[number], keys, mustBeNew: true)
+        case .list(let number, let collection, let listing): try list(devices[number], collection, listing)
         case .retryRejected(let number): try retryRejected(devices[number])
         case .discardRejected(let number): try discardRejected(devices[number])
         case .evict(let number, let key): try evict(devices[number], key)
@@ -135,7 +136,8 @@ extension ScenarioEvent {
     /// The device that it is about.
     var device: Int? {
         switch self {
-        case .write(let device, _, _, _), .read(let device, _), .fetch(let device, _), .retryRejected(let device),
+        case .write(let device, _, _, _), .read(let device, _), .fetch(let device, _), .list(let device, _, _),
+            .retryRejected(let device),
             .discardRejected(let device), .evict(let device, _), .clear(let device),
             .join(let device), .crash(let device, _), .postponeClosures(let device, _), .follow(let device, _), .start(.device(let device)),
             .copyDisk(let device), .replaceDisk(let device), .sleep(let device, _), .wake(let device),

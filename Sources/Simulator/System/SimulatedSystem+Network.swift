@@ -201,6 +201,7 @@ extension Reply {
             case .page(let page): page.changes.count
             case .results(let results): results.results.count
             case .reads(let reads): reads.records.count + reads.missing.count
+            case .list(let list): list.records.count
             case .noChange, .record, .notModified, .missing, .client, .problem, .tooLarge, .failure, .garbage: 0
             }
         return count > limit ? .tooLarge("the answer has \(count) elements, and the device takes \(limit)") : self

@@ -63,6 +63,9 @@ extension SimulatedSystem {
                 try subscription.restrict(to: rights, in: shared.namespace)
                 if let problem = subscription.refusal(of: since) { throw problem }
                 message.subscription = subscription
+            case .list(let collection, _, _):
+                let scope = InvalidationScope.collection(collection, prefix: "")
+                if case .needs(let missing) = rights.decide(.read, in: shared.namespace, of: scope) { throw Problem(missing) }
             case .reads: try require(.read, rights)
             case .writes: try require(.write, rights)
             case .clientStatus: try require(.write, rights)
@@ -208,7 +211,7 @@ extension Reply {
     /// Whether the server did as it was asked.
     fileprivate var tellsSomething: Bool {
         switch self {
-        case .page, .noChange, .results, .reads, .record, .notModified, .missing, .client: true
+        case .page, .noChange, .results, .reads, .record, .notModified, .missing, .client, .list: true
         case .problem, .tooLarge, .failure, .garbage: false
         }
     }

@@ -53,6 +53,11 @@ extension SimulatedSystem {
             let isKnown = known == Cursor(epoch: found.cursor.epoch, revision: record.revision)
             let cursor = issued(found.cursor, to: message)
             reply(serial, isKnown ? .notModified(cursor) : .record(record, cursor), lastWrite: found.lastWrite)
+        case .list(let collection, let after, let limit):
+            let found = shared.store.records(ListQuery(collection: collection, after: after, limit: limit), in: shared.namespace)
+            let records = found.value.records.map(\.withoutValue)
+            let page = RecordList(records: records, next: found.value.next, cursor: issued(found.cursor, to: message))
+            reply(serial, .list(earlierPage(than: page, for: message) ?? page))
         case .clientStatus(let client):
             let found = shared.store.lastWrite(of: ledgerName(client), in: shared.namespace)
             reply(serial, .client(ClientStatus(client: client, last: found.value), issued(found.cursor, to: message)))
@@ -72,6 +77,19 @@ extension SimulatedSystem {
         return kind == .overloaded
             ? .problem(Problem(.overloaded, "busy"), cursor: shared.state.cursor, retryAfter: 1_000)
             : .problem(Problem(.unauthorized, "no token is good"), cursor: nil, retryAfter: nil)
+    }
+
+    /// Returns the page that a cache on the way has kept, in some cases where the device can notice that it is too old.
+    private func earlierPage(than page: RecordList, for message: Message) -> RecordList? {
+        let kept = shared.listPages[message.kind]
+        guard random() % 3 == 0, let position = message.position, var kept, kept.cursor.epoch == position.epoch,
+            kept.cursor.rights == page.cursor.rights, kept.cursor.revision < position.revision
+        else {
+            if kept == nil || random() % 3 == 0 { shared.listPages[message.kind] = page }
+            return nil
+        }
+        if bug == .acceptOldList { kept.cursor = page.cursor }
+        return kept
     }
 
     // MARK: Changes

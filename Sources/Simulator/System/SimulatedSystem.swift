@@ -49,6 +49,8 @@ final class SimulatedSystem {
         /// When it reaches the server.
         var arrival: Int64
         let timeout: Int64
+        /// The device's position when it sent the request.
+        let position: Cursor?
         /// The request for changes as the server limits it; `nil` for all that it names.
         var subscription: Subscription?
         /// The writes that it carries, by their numbers, as the oracle numbers them.
@@ -58,7 +60,7 @@ final class SimulatedSystem {
             server = device.server
             (self.device, run, generation, token) = (device.number, device.run, device.generation, device.token)
             (id, kind, timeout) = (description.id, description.kind, description.timeout)
-            (self.origins, sent, arrival) = (origins, now, now)
+            (self.origins, sent, arrival, position) = (origins, now, now, device.store.state.cursor)
         }
     }
 
@@ -66,6 +68,7 @@ final class SimulatedSystem {
     enum Caller {
         case write(device: Int, RecordKey)
         case fetch(device: Int, keys: [RecordKey], floors: [Oracle.Point], since: Int64)
+        case list(device: Int, collection: String, ScenarioEvent.Listing, since: Oracle.Point)
         case discard(device: Int, LocalWriteID)
         case clear(device: Int)
     }

@@ -13,16 +13,20 @@ public struct Workload: Hashable, Sendable {
     public var servers: Int { didSet { servers = Self.servers(servers) } }
     /// Whether devices have tokens whose rights are narrowed and widened, and which are revoked. Runs without are the same as before.
     public var hasRights: Bool
+    /// Whether devices list collections. Runs without are the same as before.
+    public var hasLists: Bool
 
     /// A workload; by default with all faults, one server, and without rights.
     public init(
-        devices: Int = 5, steps: Int = 5_000, faults: Set<FaultKind> = Set(FaultKind.allCases), servers: Int = 1, hasRights: Bool = false
+        devices: Int = 5, steps: Int = 5_000, faults: Set<FaultKind> = Set(FaultKind.allCases), servers: Int = 1, hasRights: Bool = false,
+        hasLists: Bool = false
     ) {
         self.servers = Self.servers(servers)
         self.devices = Self.devices(devices)
         self.steps = max(1, steps)
         self.faults = faults
         self.hasRights = hasRights
+        self.hasLists = hasLists
     }
 
     /// Each has a letter for its name.
@@ -40,6 +44,8 @@ struct WorkloadGenerator {
     private var random: RandomSource
     /// For rights, so that the course without them does not depend on them.
     private var rights: RandomSource
+    /// For lists, so that the course without them does not depend on them.
+    private var lists: RandomSource
     /// For the server's store that does not say whether it has committed, so that the rest of the course does not depend on it.
     private var stores: RandomSource
     /// For updates of apps that follow other collections.
@@ -69,7 +75,8 @@ struct WorkloadGenerator {
         var random = RandomSource(seed: seed, stream: 1)
         rights = RandomSource(seed: seed, stream: 4)
         stores = RandomSource(seed: seed, stream: 5)
-        updates = RandomSource(seed: seed, stream: 6)
+        lists = RandomSource(seed: seed, stream: 6)
+        updates = RandomSource(seed: seed, stream: 7)
         let chosen: Int64 = random.pick([15, 60, 250, 2_000])
         tempo = meanDelay ?? chosen
         self.longestFault = longestFault ?? min(tempo * 400, 120_000)
@@ -109,6 +116,12 @@ struct WorkloadGenerator {
         if !waiting.isEmpty, random.chance(oneIn: 4) { return waiting.removeFirst() }
         if workload.hasRights, rights.chance(oneIn: 12) {
             return Scenario.Incident(after: Int64(rights.below(Int(tempo) * 2 + 1)), changeOfRights())
+        }
+        if workload.hasLists, lists.chance(oneIn: 12) {
+            let event = ScenarioEvent.list(
+                device: lists.below(workload.devices), lists.pick(["notes", "counters", "documents"]),
+                lists.pick(ScenarioEvent.Listing.allCases))
+            return Scenario.Incident(after: Int64(lists.below(Int(tempo) * 2 + 1)), event)
         }
         let delay = Int64(random.below(Int(tempo) * 2 + 1))
         if !kinds.isEmpty, random.chance(oneIn: faultRate) { return Scenario.Incident(after: delay, fault(random.pick(kinds))) }

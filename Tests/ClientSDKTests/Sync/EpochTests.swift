@@ -224,6 +224,7 @@ import Testing
                 switch request.kind {
                 case .changes: scene.page([], to: 10, "a")
                 case .writes: scene.device.reply(request.id, otherEpoch("b"))
+                case .list: break
                 case .clientStatus: scene.device.reply(request.id, last(0, scene))
                 case .reads: scene.device.reply(request.id, .reads(ReadsResponse(records: [], missing: [], cursor: Scene.position(9, "b"))))
                 case .record: scene.device.reply(request.id, .missing(Scene.position(9, "b")))

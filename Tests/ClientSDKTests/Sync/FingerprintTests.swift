@@ -13,7 +13,7 @@ import Testing
         "SyncCore": (["settings", "phase", "isRenaming"], ["parts"]),
         "SyncParts": (
             ["reachability", "binding"],
-            ["local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "merger", "resetter", "verifications"]
+            ["local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "lister", "merger", "resetter", "verifications"]
         ),
         "LocalState": (["state", "writes", "unstored", "rejected", "holdsRecords"], ["transactions", "firstCopy"]),
         "RejectionList": (["entries", "bytes"], []),
@@ -61,6 +61,9 @@ import Testing
         "Refresher": (
             ["isNeeded", "mustBeginAgain", "isRepeating", "after", "storing", "atReader", "limit"], ["query", "request", "retry"]
         ),
+        "Lister": ([], ["lists"]),
+        "List": (["request", "limit", "attempts"], ["progress", "deadline", "retry"]),
+        "Progress": (["after", "lowerBound", "listed", "unlisted", "unread", "found", "failure"], ["step"]),
         "Merger": (["open", "wasRead", "registered", "announced"], ["retry"]),
         "Resetter": (["clear", "storm"], ["reset", "retry"]),
         "Reset": (["epoch", "forgets"], ["lineage", "attempts", "notBefore"]),
@@ -80,7 +83,7 @@ import Testing
     }
 
     @Test func everyStoredPropertyOfTheMachineIsKnown() throws {
-        // Given a machine with requests, a read and a transaction under way
+        // Given a machine with requests, a list, a read and a transaction under way
         var run = try Run(at: 1_000)
         run.begin()
         var found: [String: Set<String>] = [:]
@@ -168,8 +171,9 @@ import Testing
             if !requests.isEmpty { handle(.replied(requests.removeFirst().id, reply)) }
         }
 
-        /// A read and a write, both under way.
+        /// A list, a read and a write, all under way.
         mutating func begin() {
+            handle(.list(ListRequest(callerID: CallerID(3), collection: "c", purpose: .ids)))
             handle(.fetch(FetchRequest(callerID: CallerID(1), items: [FetchRequest.Item(key: key, known: nil)], mustBeNew: true)))
             handle(.set(SetRequest(callerID: CallerID(2), key: key, operation: .delete, policy: .lastWriterWins, base: nil)))
         }

@@ -24,6 +24,8 @@ struct ModelDevice {
     /// Transactions that the disk has not carried out yet, in order.
     var transactions: [DiskTransaction] = []
     var queries: [CachedKeyQuery] = []
+    /// The reads of lists that are to begin.
+    private var listReads: ArraySlice<(callerID: CallerID, keys: [RecordKey])> = []
     var merges: [MergeRequest] = []
     /// The merge closures that each process registers before it starts.
     var closures = [MergeName("m")]
@@ -87,6 +89,10 @@ struct ModelDevice {
             if isTraced { print("    \(brief(action))") }
             carryOut(action)
         }
+        while let read = listReads.popFirst() {
+            let items = read.keys.map { FetchRequest.Item(key: $0, known: store.entries[$0]) }
+            handle(.fetch(FetchRequest(callerID: read.callerID, items: items, mustBeNew: true)))
+        }
         if declinesToContinue, let question = continuationRequest {
             reply(question.id, .problem(Problem(.epochChanged, "another"), cursor: nil, retryAfter: nil))
         }
@@ -129,6 +135,7 @@ struct ModelDevice {
         case .schedule(let deadline): self.deadline = deadline
         case .merge(let request): merges.append(request)
         case .loadCachedKeys(let query): queries.append(query)
+        case .read(let callerID, let keys): listReads.append((callerID, keys))
         case .log(let line): logs.append(line)
         }
     }

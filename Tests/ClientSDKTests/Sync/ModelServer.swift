@@ -108,9 +108,19 @@ struct ModelServer {
             } else {
                 .missing(cursor)
             }
+        case .list(let collection, let after, let limit): .list(list(collection, after, limit))
         case .clientStatus(let client) where isTaken(client, principal): Self.taken
         case .clientStatus(let client): .client(ClientStatus(client: client, last: ledgers[client]?.last ?? 0), cursor)
         }
+    }
+
+    private func list(_ collection: String, _ after: String?, _ limit: Int) -> RecordList {
+        let keys = records.keys.sorted().filter { key in
+            guard key.collection == collection, records[key]?.content != nil else { return false }
+            return after.map { $0.utf8.lexicographicallyPrecedes(key.id.utf8) } ?? true
+        }
+        let page = keys.prefix(limit).compactMap { record($0)?.withoutValue }
+        return RecordList(records: page, next: keys.count > limit ? keys[limit - 1].id : nil, cursor: cursor)
     }
 
     /// The device's last decided write, as the response to a request of this kind states it; `nil` where the name is another principal's.
@@ -296,7 +306,7 @@ extension RequestDescription.Kind {
         case .changes(_, _, _, _, let client), .record(_, _, let client): client
         case .reads(let request): request.client
         case .writes(let batch): batch.client
-        case .clientStatus: nil
+        case .list, .clientStatus: nil
         }
     }
 }

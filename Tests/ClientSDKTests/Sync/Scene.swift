@@ -92,11 +92,12 @@ struct Scene {
         device.open.filter { request in
             switch request.kind {
             case .record, .reads: true
-            case .changes, .writes, .clientStatus: false
+            case .changes, .writes, .clientStatus, .list: false
             }
         }
     }
 
+    var list: RequestDescription? { device.open.first { if case .list = $0.kind { true } else { false } } }
     var since: Since? { if case .changes(let since, _, _, _, _)? = feed?.kind { since } else { nil } }
     var wait: Int? { if case .changes(_, _, let wait, _, _)? = feed?.kind { wait } else { nil } }
     /// The writes under way, without their nonces, which are random.
@@ -173,6 +174,27 @@ struct Scene {
     @discardableResult
     mutating func put(_ key: String, _ value: String, _ policy: ConflictPolicy = .lastWriterWins) -> CallerID {
         set(key, .put(Self.json(value)), policy)
+    }
+
+    mutating func list(_ purpose: ListRequest.Purpose = .records(mustBeNew: false), of collection: String = "c") -> CallerID {
+        lastToken += 1
+        device.handle(.list(ListRequest(callerID: CallerID(lastToken), collection: collection, purpose: purpose)))
+        return CallerID(lastToken)
+    }
+
+    /// A page of a list. The disk does all that waits for it.
+    mutating func answerList(_ ids: KeyValuePairs<String, Int64>, next: String? = nil, at number: Int64 = 10, _ epoch: String = "a") {
+        let records = ids.map {
+            Record(
+                key: Self.key($0), revision: Self.revision($1), contentType: Content.json, size: 1, modified: Timestamp(milliseconds: $1))
+        }
+        replyToList(.list(RecordList(records: records, next: next, cursor: Self.position(number, epoch))))
+    }
+
+    mutating func replyToList(_ reply: Reply) {
+        guard let list else { Issue.record("no list is under way"); return }
+        device.reply(list.id, reply)
+        device.settleDisk()
     }
 
     mutating func fetch(_ keys: RecordKey...) -> CallerID {

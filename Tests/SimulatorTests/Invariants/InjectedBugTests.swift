@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: InjectedBug.allCases.filter { !rare.contains($0) })
     func everyBugIsCaughtByTheRuleThatItBreaks(_ bug: InjectedBug) throws {
         // Given a workload with all faults, and an implementation that is broken
-        let workload = Workload(devices: 4, steps: 1_500, servers: bug.servers, hasRights: bug.needsRights)
+        let workload = Workload(devices: 4, steps: 1_500, servers: bug.servers, hasRights: bug.needsRights, hasLists: bug.needsLists)
         // When seed after seed is run
         let caught = try Self.seeds.first { seed in
             var simulation = Simulation(seed: seed, workload: workload)

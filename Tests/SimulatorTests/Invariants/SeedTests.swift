@@ -47,6 +47,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true], 0..<8)
+    func noRuleIsBrokenWithLists(hasRights: Bool, _ group: UInt64) throws {
+        for seed in (group * 4 + 1)...(group * 4 + 4) {
+            let workload = Workload(devices: 5, steps: 1_200, hasRights: hasRights, hasLists: true)
+            let outcome = try Simulation(seed: seed, workload: workload).run()
+            #expect(outcome.violation == nil, "seed \(seed): \(outcome.violation.map { "\($0.rule), \($0.text)" } ?? "")")
+        }
+    }
+
     @Test func shortRunsWithRightsTestTheEndsOfTokens() throws {
         // When the first of the ten thousand interleavings of docs/simulator.md are run
         var counts = AccessCounts()

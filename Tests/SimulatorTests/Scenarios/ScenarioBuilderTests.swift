@@ -48,6 +48,8 @@ import Testing
             a.increments("n/2")
             a.reads("n/1")
             a.fetches("n/1", "n/2")
+            a.lists("n")
+            a.lists("n", .observed)
             a.evicts("n/1")
             a.retries()
             a.discards()
@@ -113,6 +115,8 @@ import Testing
                 A increments n/2 by 1
                 A reads n/1
                 A fetches n/1 n/2
+                A lists n
+                A lists n for an observer
                 A evicts n/1
                 A retries
                 A discards

@@ -34,6 +34,7 @@ enum ScenarioSamples {
             scenario.add(.write(device: 0, key, .delete, .merge))
             scenario.add(.read(device: 3, key))
             scenario.add(.fetch(device: 1, [key, notes, key]))
+            scenario.add(.list(device: 1, key.collection, .allCases[number % 4]))
             scenario.add(.evict(device: 1, key))
             scenario.add(.invalidate(.key(key)))
             scenario.add(.invalidate(.collection(key.collection, prefix: key.id)))

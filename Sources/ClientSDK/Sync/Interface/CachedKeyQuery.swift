@@ -7,6 +7,8 @@ package struct CachedKeyQuery: Hashable, Sendable {
         case before(pass: Int64)
         /// Rows with ``Entry/needsRefresh``.
         case needingRefresh
+        /// The rows of a collection.
+        case collection(String)
     }
 
     package var selection: Selection

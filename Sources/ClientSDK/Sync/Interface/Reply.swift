@@ -10,6 +10,8 @@ package enum Reply: Hashable, Sendable {
     case results(WriteResults)
     /// `200` of `reads`.
     case reads(ReadsResponse)
+    /// `200` of `records/{collection}`, without values.
+    case list(RecordList)
     /// `200` of a record, always with its content, and the `Freshet-Cursor`.
     case record(Record, Cursor)
     /// `304` of a record.
@@ -41,6 +43,7 @@ extension Reply {
         case .noChange(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor), .client(_, let cursor): cursor
         case .results(let results): results.cursor
         case .reads(let reads): reads.cursor
+        case .list(let list): list.cursor
         case .problem(_, let cursor, _): cursor
         case .tooLarge, .failure, .garbage: nil
         }

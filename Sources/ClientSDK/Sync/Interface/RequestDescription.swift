@@ -12,6 +12,8 @@ package struct RequestDescription: Hashable, Sendable {
         /// `GET records/{collection}/{id}`, with `If-None-Match` where the position of the known record is given. With `client` the response
         /// states that device's last decided write.
         case record(RecordKey, known: Cursor?, client: ClientIdentifier? = nil)
+        /// `GET records/{collection}` without values: the ids after one, at most `limit`.
+        case list(String, after: String?, limit: Int)
         /// `GET clients/{client}`
         case clientStatus(ClientIdentifier)
     }

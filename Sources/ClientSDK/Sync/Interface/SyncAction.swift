@@ -24,6 +24,9 @@ package enum SyncAction: Hashable, Sendable {
     case merge(MergeRequest)
     /// Reads cached keys from disk; the edge hands in ``SyncEvent/cachedKeys(_:_:)``.
     case loadCachedKeys(CachedKeyQuery)
+    /// Begins a read for a list: the edge hands in ``SyncEvent/fetch(_:)`` at once, for this caller, with the disk's rows of the keys, and
+    /// with ``FetchRequest/mustBeNew``.
+    case read(CallerID, [RecordKey])
     /// Writes a line to the log.
     case log(LogLine)
 

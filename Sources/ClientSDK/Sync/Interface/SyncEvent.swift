@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 package import FreshetWire
 
 /// An event for a ``SyncMachine``. The edge hands events in one at a time.
@@ -19,6 +20,8 @@ package enum SyncEvent: Hashable, Sendable {
     /// The user waits until everything on the device is verified as of this event. Answered with ``CallResult/verified``, or with
     /// ``CallResult/failed(_:)`` by a stop or a clear.
     case verify(CallerID)
+    /// The user lists a collection. Answered with ``CallResult/listed(held:read:)`` or ``CallResult/failed(_:)``.
+    case list(ListRequest)
     /// The caller no longer waits and gets no result. Its reads continue for other callers.
     case abandon(CallerID)
     /// The transaction is on disk. `skipped` lists the indices within ``DiskTransaction/entries`` of operations that had no effect.
@@ -56,6 +59,7 @@ extension Entry {
         switch selection {
         case .before(let pass): self.pass < pass
         case .needingRefresh: needsRefresh
+        case .collection(let name): ByteIdentity.areEqual(key.collection, name)
         }
     }
 }

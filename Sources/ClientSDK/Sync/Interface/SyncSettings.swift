@@ -46,6 +46,8 @@ package struct SyncSettings: Hashable, Sendable {
     package var revalidationKeys: Int = 500
     /// Whether a device that belongs to one store moves, with its waiting writes, to another store that answers.
     package var adoptsStores = false
+    /// Whether the app gives tokens, so that a refused one may be replaced.
+    package var hasToken = true
     /// The number of notes that the history of keys keeps (``SyncMachine/history(of:)``).
     package var historyCapacity: Int = 4_096
 

@@ -68,6 +68,14 @@ extension Scenario.Device {
         }
     }
 
+    /// The user lists a collection.
+    public func lists(_ collection: String, _ listing: ScenarioEvent.Listing = .records, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in
+            try RecordKey.check(collection)
+            return .list(device: number, collection, listing)
+        }
+    }
+
     /// The disk tier evicts a key for lack of room.
     public func evicts(_ key: String, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .evict(device: number, try .of(key)) }
