@@ -140,7 +140,7 @@ import Testing
             }
             #expect(try await server.post("/v1/shop/invalidations", key, body(2)).status == 200)
             #expect(try await server.post("/v1/shop/invalidations", key, body(2)).status == 429)
-            #expect(try await server.request("PUT", Self.record, key, TestServer.json, "1").status == 201)
+            #expect(try await server.request("PUT", Self.record, key, TestServer.json, "1").status == 200)
             #expect(try await server.request("PUT", Self.record, key, TestServer.json, "1").status == 429)
         }
     }
