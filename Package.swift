@@ -202,9 +202,9 @@ let package = Package(
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetService",
-                "FreshetSimulator", "FreshetSQLite", "FreshetSocketHTTP", "FreshetTransport", "FreshetTrust", "FreshetWire",
-                .target(name: "FreshetPlatform", condition: .when(traits: ["PostgreSQL"])),
+                "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetFaultProxy", "FreshetPlatform", "FreshetServer",
+                "FreshetService", "FreshetSimulator", "FreshetSQLite", "FreshetSocketHTTP", "FreshetTransport", "FreshetTrust",
+                "FreshetWire",
                 .target(name: "FreshetPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "FreshetPostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -250,7 +250,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TransportTests",
-            dependencies: ["FreshetTestSupport", "FreshetTransport", .product(name: "Subprocess", package: "swift-subprocess")],
+            dependencies: [
+                "FreshetPlatform", "FreshetTestSupport", "FreshetTransport", .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HTTPCacheTests", dependencies: ["FreshetCache", "FreshetHTTPCache", "FreshetPlatform", "FreshetTestSupport"],
@@ -281,7 +283,10 @@ let package = Package(
         ),
         .testTarget(
             name: "ClientSDKTests",
-            dependencies: ["FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetTestSupport", "FreshetTransport", "FreshetWire"],
+            dependencies: [
+                "FreshetClient", "FreshetFaultProxy", "FreshetPlatform", "FreshetServer", "FreshetTestSupport", "FreshetTransport",
+                "FreshetWire",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ServiceTests",

@@ -1,5 +1,7 @@
 /// An error of a cache that uses the disk. The description of each case says what to do.
 public enum CacheError: Error, Hashable, Sendable {
+    /// A path cannot be used, as `reason` says: it is empty, begins with `~`, or is relative to a directory that is gone.
+    case invalidPath(path: String, reason: String)
     /// A file cannot be read: check that it exists and is readable.
     case cannotRead(path: String, reason: String)
     /// A file cannot be written: check that its folder exists, is writable, and has room.
@@ -42,6 +44,7 @@ extension CacheError: CustomStringConvertible {
     /// A line for people that says what to do.
     public var description: String {
         switch self {
+        case .invalidPath(let path, let reason): "'\(path)' \(reason)"
         case .cannotRead(let path, let reason): "cannot read \(path): \(reason); look whether it is there and may be read"
         case .cannotWrite(let path, let reason):
             "cannot write \(path): \(reason); look whether its folder is there, may be written, and has room"

@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import CFreshetPostgreSQL
+internal import FreshetPlatform
 internal import Glibc
 
 /// Where a PostgreSQL server is, and as whom to connect: a URI `postgres://user:password@host:port/database?option=value`, as
@@ -11,7 +12,17 @@ package struct ConnectionSettings: Hashable, Sendable {
     /// Names the database, without user and password: for logs and messages.
     package let label: String
     private let hasManyHosts: Bool
+    /// The files that the URI or the environment names, by their keywords. libpq reads them for each connection.
+    private let files: [String: AbsolutePath]
 
+    /// The keywords that name a file or a directory, and their variables.
+    private static let fileKeywords = [
+        "passfile": "PGPASSFILE", "sslcert": "PGSSLCERT", "sslkey": "PGSSLKEY", "sslrootcert": "PGSSLROOTCERT", "sslcrl": "PGSSLCRL",
+        "sslcrldir": "PGSSLCRLDIR",
+    ]
+
+    /// Relative paths of files, in the URI and in the environment, begin at the present working directory.
+    ///
     /// - Throws: ``PostgreSQLError/Category/invalidURI``.
     package init(uri: String) throws(PostgreSQLError) {
         guard let options = Self.parse(uri) else {
@@ -24,6 +35,14 @@ package struct ConnectionSettings: Hashable, Sendable {
         let database = options["dbname"] ?? Self.variable("PGDATABASE") ?? options["user"] ?? Self.variable("PGUSER") ?? ""
         label = "postgres://\(host)\(port.map { ":\($0)" } ?? "")/\(database)"
         hasManyHosts = host.utf8.contains(UInt8(ascii: ","))
+        var files: [String: AbsolutePath] = [:]
+        for (keyword, variable) in Self.fileKeywords {
+            guard let path = options[keyword] ?? Self.variable(variable), Self.isPath(path, keyword) else { continue }
+            do throws(AbsolutePath.Failure) { files[keyword] = try AbsolutePath(path) } catch {
+                throw PostgreSQLError(.invalidURI, "\(keyword) of the database '\(path)' \(error)")
+            }
+        }
+        self.files = files
     }
 
     /// Whether a text is a URI of PostgreSQL.
@@ -37,9 +56,20 @@ package struct ConnectionSettings: Hashable, Sendable {
         if Self.variable("PGCONNECT_TIMEOUT") == nil { parameters.append(("connect_timeout", "3")) }
         if hasManyHosts, Self.variable("PGTARGETSESSIONATTRS") == nil { parameters.append(("target_session_attrs", "read-write")) }
         parameters.append(("dbname", uri))
+        parameters += files.map { ($0, $1.text) }
         // All texts are UTF-8; a copy finds the servers by their connections' name.
         parameters += [("client_encoding", "UTF8"), ("application_name", "freshet")]
         return parameters
+    }
+
+    /// Whether a value names a file: the system's certificates have a name without one, and a key may be in a device.
+    private static func isPath(_ value: String, _ keyword: String) -> Bool {
+        switch keyword {
+        case _ where value.isEmpty: false
+        case "sslrootcert": value != "system"
+        case "sslkey": !value.contains(":")
+        default: true
+        }
     }
 
     private static func parse(_ uri: String) -> [String: String]? {

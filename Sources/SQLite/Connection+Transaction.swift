@@ -1,9 +1,17 @@
 extension Connection {
     /// Runs the closure in a write transaction (`BEGIN IMMEDIATE`): committed when it returns, rolled back when it throws.
     ///
-    /// If the commit itself fails, it is rolled back and the failure thrown: nothing of it is stored.
+    /// If the commit itself fails, it is rolled back and the failure thrown: nothing of it is stored. The exception is
+    /// ``SQLiteError/Category/movedAfterCommit``, of a connection that keeps its place (``keepPlace(with:)``).
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try within(begin: "BEGIN IMMEDIATE", body)
+        let result = try within(begin: "BEGIN IMMEDIATE") {
+            // While this has the lock of writers, another process that came in by a deleted lock file has committed all it did, or
+            // will see all that this does.
+            if let place, !place.isKept() { throw SQLiteError.moved(afterCommit: false) }
+            return try body()
+        }
+        if let place, !place.isKept() { throw SQLiteError.moved(afterCommit: true) }
+        return result
     }
 
     /// Runs the closure over one snapshot of the database: all its statements see the same state.

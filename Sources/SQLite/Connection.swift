@@ -25,6 +25,9 @@ package final class Connection {
     }
 
     let handle: OpaquePointer
+    let path: String
+    /// The files that write transactions check; see ``keepPlace(with:)``.
+    var place: DatabasePlace?
     let busyTimeout: Int32
     /// The database's file, of a connection that was opened for nonblocking reads.
     let layeredFile: NonblockingFile?
@@ -35,7 +38,7 @@ package final class Connection {
     private var staticStatements: [UnsafePointer<UInt8>: Statement] = [:]
     private var statements: [String: Statement] = [:]
 
-    /// Opens the file, or a database in memory for the path `:memory:`. A file that it makes is for its owner alone (0600), and SQLite gives the
+    /// Opens the file at an absolute path, or a database in memory for the path `:memory:`. A file that it makes is for its owner alone (0600), and SQLite gives the
     /// write-ahead log and its index the rights of the file: https://www.sqlite.org/tempfiles.html
     ///
     /// - Parameter busyTimeout: how many milliseconds a statement waits for another connection's lock before it fails as
@@ -45,7 +48,9 @@ package final class Connection {
     package init(
         path: String, mode: Mode = .create, busyTimeout: Int32 = 5_000, nonblockingReads: ResidentPages? = nil
     ) throws(SQLiteError) {
-        if mode == .create, path != ":memory:", !path.isEmpty { Self.makePrivate(path) }
+        // A relative one would lead elsewhere after chdir, for the next connection to the same database.
+        guard path.hasPrefix("/") || path == ":memory:" else { throw SQLiteError(code: SQLITE_CANTOPEN, message: "the path is relative") }
+        if mode == .create, path != ":memory:" { Self.makePrivate(path) }
         var opened: OpaquePointer?
         let flags = mode.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &opened, flags, nonblockingReads == nil ? nil : NonblockingVFS.name)
@@ -56,6 +61,7 @@ package final class Connection {
             throw failure
         }
         handle = opened
+        self.path = path
         self.busyTimeout = busyTimeout
         layeredFile = nonblockingReads == nil ? nil : Self.layeredFile(of: opened)
         if let nonblockingReads { layeredFile?.allowNonblockingReads(nonblockingReads) }

@@ -14,9 +14,14 @@ package final class FileLock: Sendable {
     }
 
     private let descriptor: Int32
+    /// The lock's file and its path. The lock protects nothing once the path leads to another file.
+    package let file: PlacedFile
 
     /// Makes the file if there is none.
+    ///
+    /// - Parameter path: an absolute path; another one is refused with `EINVAL`.
     package init(path: String) throws(Failure) {
+        guard path.hasPrefix("/") else { throw .system(EINVAL) }
         let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw .system(errno) }
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
@@ -24,8 +29,14 @@ package final class FileLock: Sendable {
             defer { close(opened) }
             throw code == EWOULDBLOCK ? .held(content: Self.content(opened)) : .system(code)
         }
+        guard let identity = FileIdentity(descriptor: opened) else {
+            let code = errno
+            close(opened)
+            throw .system(code)
+        }
         // Only now: a class whose members are all there is deinitialised when its initialiser throws, and would close it again.
         descriptor = opened
+        file = PlacedFile(path, identity)
     }
 
     deinit {

@@ -25,12 +25,26 @@ package struct SQLiteError: Error, Hashable, Sendable {
 }
 
 extension SQLiteError {
+    /// `SQLITE_READONLY_DBMOVED`, an expression that Swift cannot import.
+    private static let databaseMoved = SQLITE_READONLY | 4 << 8
+    /// `SQLITE_IOERR_VNODE`, by which SQLite on other systems reports a file that was unlinked while in use.
+    private static let fileUnlinked = SQLITE_IOERR | 27 << 8
+
+    /// The failure of a connection whose files are no longer at their paths.
+    static func moved(afterCommit: Bool, _ why: String = "", line: Int = #line) -> SQLiteError {
+        SQLiteError(
+            code: afterCommit ? fileUnlinked : databaseMoved,
+            message: "\(line) \(why) the database, its log or its lock was moved, replaced or deleted while it was open")
+    }
+
     /// The primary result code, the low byte of the extended one.
     package var primaryCode: Int32 { code & 0xFF }
 
     package var category: Category {
         switch primaryCode {
         case SQLITE_FULL: .full
+        case SQLITE_READONLY where code == Self.databaseMoved: .moved
+        case SQLITE_IOERR where code == Self.fileUnlinked: .movedAfterCommit
         case SQLITE_READONLY, SQLITE_PERM: .readOnly
         case SQLITE_CORRUPT: .corrupt
         case SQLITE_NOTADB: .notADatabase
@@ -59,6 +73,11 @@ extension SQLiteError {
     package enum Category: Hashable, Sendable, CaseIterable {
         /// The disk or the quota is full: nothing was stored; make room and try again.
         case full
+        /// The files were moved, replaced or deleted while they were open, and nothing was stored: put them back, or restore a
+        /// back-up, and open the database again.
+        case moved
+        /// The same, during the commit: what was committed is in the files that were moved.
+        case movedAfterCommit
         /// The file or its directory may not be written: give this user the right to write both.
         case readOnly
         /// The file is damaged: put a back-up in its place.
@@ -86,6 +105,9 @@ extension SQLiteError {
         package var advice: String {
             switch self {
             case .full: "Nothing was stored: make room on the disk, or raise the quota, and try again."
+            case .moved: "Nothing was stored: put the files back, or restore a back-up, then open the database again."
+            case .movedAfterCommit:
+                "What was committed is in the files that were moved: put them back, or restore a back-up, then open the database again."
             case .readOnly: "Give this user the right to write the file and its directory."
             case .corrupt: "The file is damaged: stop the program and put a back-up in its place."
             case .notADatabase: "The file is not an SQLite database: name another path, or move the file away."

@@ -1,4 +1,5 @@
 internal import CFreshetCurl
+package import FreshetPlatform
 internal import Synchronization
 
 /// Sends HTTP requests through libcurl, which runs on a dedicated thread.
@@ -23,8 +24,8 @@ package final class CurlTransport: Sendable {
         package var allowsInsecureCredentials = false
         /// Whom requests over TLS trust, and who they are.
         package var tls = TLSTrust()
-        /// The path of a Unix socket to which all connections go; `nil` for those that the URLs name.
-        package var unixSocket: String?
+        /// A Unix socket to which all connections go; `nil` for those that the URLs name.
+        package var unixSocket: AbsolutePath?
         /// Which requests go through a proxy; by default according to the environment at the time of the configuration.
         package var proxies = ProxyRule.environment
 

@@ -1,20 +1,21 @@
+package import FreshetPlatform
 internal import Glibc
 
 /// Whom requests over TLS trust, and who they are.
 package struct TLSTrust: Hashable, Sendable {
-    /// A certificate and its key, paths of files in PEM.
+    /// A certificate and its key, files in PEM, which libcurl reads for each connection.
     package struct Identity: Hashable, Sendable {
-        package let certificate: String
-        package let key: String
+        package let certificate: AbsolutePath
+        package let key: AbsolutePath
 
-        package init(certificate: String, key: String) {
+        package init(certificate: AbsolutePath, key: AbsolutePath) {
             self.certificate = certificate
             self.key = key
         }
     }
 
-    /// The path of a file of certificates that replaces those of the system.
-    package var authority: String?
+    /// A file of certificates that replaces those of the system.
+    package var authority: AbsolutePath?
     /// For servers that demand a certificate.
     package var identity: Identity?
     /// The keys that a server may have, `sha256//` and a digest in base64; empty for any.
@@ -24,7 +25,7 @@ package struct TLSTrust: Hashable, Sendable {
 
     /// The first mistake, with advice. Reads the attributes of the files.
     package var mistake: String? {
-        for path in [authority, identity?.certificate, identity?.key].compactMap({ $0 }) where access(path, R_OK) != 0 {
+        for path in [authority, identity?.certificate, identity?.key].compactMap({ $0 }) where access(path.text, R_OK) != 0 {
             return "\(path) cannot be read (\(String(cString: strerror(errno)))): name a PEM file that this user may read"
         }
         let pin = pinnedKeys.first { !Self.isPin($0) }

@@ -1,4 +1,5 @@
 internal import CFreshetCurl
+internal import FreshetPlatform
 internal import HTTPTypes
 
 extension Transfer {
@@ -10,7 +11,7 @@ extension Transfer {
         try easy.set(CURLOPT_PROXY, proxy?.url ?? "")
         if let user = proxy?.user { try easy.set(CURLOPT_PROXYUSERPWD, user) }
         try easy.set(CURLOPT_NOPROXY, "")
-        if let path = configuration.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
+        if let path = configuration.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path.text) }
         // Otherwise the end of a request whose name is being resolved blocks this thread, and thereby all requests, until
         // the resolver has given up.
         try easy.set(CURLOPT_QUICK_EXIT, 1)
@@ -67,13 +68,13 @@ extension Transfer {
     private func setTrust(_ trust: TLSTrust) throws(TransportError) {
         try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let authority = trust.authority {
-            try easy.set(CURLOPT_CAINFO, authority)
+            try easy.set(CURLOPT_CAINFO, authority.text)
             // Otherwise the system's folder of certificates would be trusted too.
             try easy.set(CURLOPT_CAPATH, pointer: nil)
         }
         if let identity = trust.identity {
-            try easy.set(CURLOPT_SSLCERT, identity.certificate)
-            try easy.set(CURLOPT_SSLKEY, identity.key)
+            try easy.set(CURLOPT_SSLCERT, identity.certificate.text)
+            try easy.set(CURLOPT_SSLKEY, identity.key.text)
         }
         if !trust.pinnedKeys.isEmpty { try easy.set(CURLOPT_PINNEDPUBLICKEY, trust.pinnedKeys.joined(separator: ";")) }
     }

@@ -36,6 +36,9 @@ struct UsageTests {
         ["simulate", "--jobs", "9223372036854775807"], ["search", "--jobs", "9223372036854775807"], ["search", "--corpus", ""],
         ["worlds", "--states", "0"], ["simulate", "--report", "/dev/null", "--shrunk", "/dev/null"],
         ["simulate", "--scenario", "/dev/null", "--report", "/dev/./null"],
+        ["serve", "--port", "0", "--data", "~/data"], ["cache", "stats", "~/cache"], ["cache", "clear", "~/cache"],
+        ["copy", "--from", "~/data", "--to", "/tmp/none"], ["get", "c/1", "--admin-socket", "~/admin.sock"], ["import", "~/rows.json"],
+        ["config", "check", "~/freshet.json"], ["search", "--corpus", "~/corpus", "--seconds", "1"],
     ])
     func whatIsNotUnderstoodIsAUsageError(arguments: [String]) async throws {
         let ending = try await freshet(arguments)

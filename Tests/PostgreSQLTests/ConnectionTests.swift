@@ -1,7 +1,9 @@
 #if PostgreSQL
-import FreshetPostgreSQL
 import FreshetTestSupport
+import Glibc
 import Testing
+
+@testable import FreshetPostgreSQL
 
 @Suite("Connections to PostgreSQL", .enabled(if: PostgreSQLCluster.isInstalled, Comment(rawValue: PostgreSQLCluster.reason)))
 struct ConnectionTests {
@@ -186,6 +188,19 @@ struct ConnectionTests {
         for state in ["42P05", "26000"] {
             #expect(PostgreSQLError(state: state, message: "prepared statement").category == .pooled)
         }
+    }
+
+    @Test("files that a URI names are read where they were when it was given")
+    func files() throws {
+        let uri = "postgres://db/shop?sslmode=verify-full&sslrootcert=ca.pem&sslcert=%2Fa.pem&sslkey=token:key"
+        let files = try ConnectionSettings(uri: uri).parameters.filter { $0.keyword.hasPrefix("ssl") }
+        // Those that are no files stay in the URI alone
+        #expect(files.map(\.keyword).sorted() == ["sslcert", "sslrootcert"])
+        #expect(files.first { $0.keyword == "sslcert" }?.value == "/a.pem")
+        #expect(files.first { $0.keyword == "sslrootcert" }?.value == getcwd(nil, 0).map { String(cString: $0) + "/ca.pem" })
+        #expect(try ConnectionSettings(uri: "postgres://db/shop?sslrootcert=system").parameters.count { $0.keyword.hasPrefix("ssl") } == 0)
+        let error = #expect(throws: PostgreSQLError.self) { try ConnectionSettings(uri: "postgres://db/shop?sslrootcert=~%2Fca.pem") }
+        #expect(error?.category == .invalidURI && error?.message.contains("sslrootcert of the database '~/ca.pem' begins with ~") == true)
     }
 
     @Test func noTextOfAConnectionHoldsThePassword() throws {

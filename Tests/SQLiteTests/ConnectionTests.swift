@@ -20,6 +20,13 @@ import Testing
         #expect(error?.description.contains("none/a") == false, "the error that contains this one names the path")
     }
 
+    @Test(
+        "a relative path is refused, so that no caller can open another file after chdir", arguments: ["a.db", "./a.db", "", "file:a.db"])
+    func relative(path: String) {
+        #expect(category { _ = try Connection(path: path) } == .cannotOpen)
+        #expect(throws: FileLock.Failure.system(EINVAL)) { try FileLock(path: path) }
+    }
+
     @Test func aNewFileItsLogAndItsIndexAreForTheirOwnerAlone() throws {
         // Given
         let directory = TemporaryDirectory()
@@ -138,6 +145,7 @@ import Testing
         #expect(SQLiteError(code: 10 | 12 << 8, message: "").category == .outOfMemory)
         #expect(SQLiteError(code: 15, message: "").category == .busy)
         #expect(SQLiteError(code: 13, message: "").category == .full)
-        #expect(SQLiteError(code: 8 | 4 << 8, message: "").category == .readOnly)
+        #expect(SQLiteError(code: 8 | 1 << 8, message: "").category == .readOnly)
+        #expect(SQLiteError(code: 8 | 4 << 8, message: "").category == .moved)
     }
 }

@@ -2,11 +2,31 @@ import FreshetClient
 import FreshetTestKit
 import FreshetTestSupport
 import FreshetWire
+import Glibc
 import Testing
 
 /// Devices that restart as a new process would.
 @Suite(.timeLimit(.minutes(5))) struct RestartTests {
     private let directory = TemporaryDirectory()
+
+    @Test("a device in a relative directory finds it again when it restarts after the working directory has changed")
+    func relative() async {
+        await #expect(processExitsWith: .success) {
+            // Given
+            let (home, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
+            #expect(chdir(home.path) == 0)
+            let kit = try TestKit()
+            let phone = try await kit.device("phone", storage: .directory("./phone"))
+            try kit.fault(.dropRequest, of: phone, times: .untilCleared)
+            try await phone.notes.setValue(Note(text: "a"), forKey: "1")
+            // When
+            #expect(chdir(elsewhere.path) == 0)
+            try await kit.restart(phone)
+            // Then
+            #expect(phone.status.waitingWrites == 1 && elsewhere.files.isEmpty)
+            await kit.close()
+        }
+    }
 
     @Test("a restarted device has its records on disk, and sends the pending writes")
     func restarts() async throws {

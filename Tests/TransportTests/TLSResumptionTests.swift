@@ -1,3 +1,4 @@
+import FreshetPlatform
 import FreshetTestSupport
 import FreshetTransport
 import HTTPTypes
@@ -34,7 +35,7 @@ struct TLSResumptionTests {
 
     private func transport(_ authority: TestAuthority) throws -> CurlTransport {
         var configuration = CurlTransport.Configuration()
-        configuration.tls.authority = authority.certificate
+        configuration.tls.authority = try AbsolutePath(authority.certificate)
         return try CurlTransport(configuration)
     }
 

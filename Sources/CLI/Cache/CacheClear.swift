@@ -1,6 +1,7 @@
 import ArgumentParser
 import FreshetCache
 import FreshetClient
+import FreshetPlatform
 import FreshetWire
 
 struct CacheClear: ParsableCommand {
@@ -31,6 +32,7 @@ struct CacheClear: ParsableCommand {
     func run() throws {
         do {
             // All directories are checked before the first is cleared.
+            let directories = try directories.map { path throws(CommandFailure) in try AbsolutePath(argument: path).text }
             let clients = try directories.compactMap { path in try ClientDirectory(path) }
             let others = directories.filter { path in !clients.contains { $0.path == path } }
             var found: [DiskCacheDirectory] = []

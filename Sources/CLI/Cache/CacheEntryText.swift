@@ -67,6 +67,7 @@ extension CommandFailure {
             case .notACache, .notACacheDirectory, .unreadable, .schemaChanged: .data
             case .readOnly, .cannotWrite: .cannotCreate
             case .diskFull, .storageFailed: .inputOutput
+            case .invalidPath: .usage
             case .cannotEncode, .noCost, .tooLarge, .noCipher, .cannotSeal, .closed: .software
             }
         let message =

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FreshetPlatform
 
 /// `freshet audit …`: the audit log of a server.
 struct AuditCommand: AsyncParsableCommand {
@@ -43,7 +44,7 @@ struct AuditTail: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var tail = try LogTail(try path())
+        var tail = try LogTail(AbsolutePath(argument: path()).text)
         for line in try tail.last(lines) { show(line) }
         if follow { OutputWatcher.start() }
         while follow {
@@ -61,7 +62,7 @@ struct AuditTail: AsyncParsableCommand {
 
     private func path() throws(CommandFailure) -> String {
         if let file { return file }
-        let configuration = ConfigurationFile(path: config ?? "")
+        let configuration = try ConfigurationFile(path: config ?? "")
         guard let path = try configuration.auditLog() else {
             throw CommandFailure(.usage, "\(configuration.path) has no member 'audit': add it, or name the file of the log")
         }

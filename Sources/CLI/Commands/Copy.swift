@@ -49,7 +49,8 @@ struct Copy: ParsableCommand {
     }
 
     private static func end(_ text: String) throws(CommandFailure) -> any StoreCopyEnd {
-        text.contains("://") ? try StoreLocation(text).copyEnd() : SQLiteCopyEnd(directory: text)
+        guard !text.contains("://") else { return try StoreLocation(text).copyEnd() }
+        do throws(StoreError) { return try SQLiteCopyEnd(directory: text) } catch { throw CommandFailure(error) }
     }
 
     private static func failure(_ error: StoreError) -> CommandFailure {

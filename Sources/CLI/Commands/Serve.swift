@@ -236,7 +236,7 @@ struct Serve: AsyncParsableCommand {
         guard data != "" else { throw CommandFailure(.usage, "--data takes a folder, and this is empty") }
         try CommandFailure.checkCryptography()
         var base = settings
-        let file = config.map(ConfigurationFile.init)
+        let file = try config.map { path throws(CommandFailure) in try ConfigurationFile(path: path) }
         if file != nil {
             do throws(TransportError) { base.fetchKeys = try KeySetFetcher().fetch } catch {
                 throw CommandFailure(.software, "no thread for the keys of issuers: \(error.description)")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FreshetPlatform
 import FreshetSimulator
 
 struct Simulate: AsyncParsableCommand {
@@ -70,7 +71,8 @@ struct Simulate: AsyncParsableCommand {
 
     func run() async throws {
         let reporter = SimulationReporter(
-            isJSON: output.json, command: command, report: report, shrunk: shrunk, bug: options.bug, shrinks: !keepGoing)
+            isJSON: output.json, command: command, report: try report.map { try AbsolutePath(argument: $0).text },
+            shrunk: try shrunk.map { try AbsolutePath(argument: $0).text }, bug: options.bug, shrinks: !keepGoing)
         try reporter.checkFiles()
         if let scenario {
             try reporter.finish([try run(scenario: scenario)])

@@ -44,7 +44,7 @@ struct TokenInspect: AsyncParsableCommand {
         }
         Self.show(report.lines)
         guard let config else { return Self.show([("valid", "not verified: name the server's file with --config")]) }
-        let file = ConfigurationFile(path: config)
+        let file = try ConfigurationFile(path: config)
         let configuration = try file.configuration()
         var keys: KeySet?
         do {

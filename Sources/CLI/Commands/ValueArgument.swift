@@ -1,3 +1,4 @@
+import FreshetPlatform
 import Glibc
 
 /// A value as given on the command line: the text itself, `-` for standard input, or `@FILE`.
@@ -19,11 +20,14 @@ enum ValueArgument {
     /// - Parameter name: names the file in an error; `nil` for its path.
     static func file(_ path: String, named name: String? = nil, limit: Int = .max) throws(CommandFailure) -> [UInt8] {
         guard path != "-" else { return try read(0, named: "standard input", limit: limit) }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(try AbsolutePath(argument: path, named: name).text, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CommandFailure(.noInput, "cannot read \(name ?? path): \(systemReason())") }
         defer { close(descriptor) }
         return try read(descriptor, named: name ?? path, limit: limit)
     }
+
+    /// A path that is used again later, absolute; `-` stays, which is standard input.
+    static func absolute(_ path: String) throws(CommandFailure) -> String { path == "-" ? path : try AbsolutePath(argument: path).text }
 
     private static func read(_ descriptor: Int32, named name: String, limit: Int = .max) throws(CommandFailure) -> [UInt8] {
         var bytes: [UInt8] = []

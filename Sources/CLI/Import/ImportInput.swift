@@ -1,3 +1,4 @@
+import FreshetPlatform
 import Glibc
 
 /// The file that is imported, read piece by piece and more than once.
@@ -42,7 +43,7 @@ final class ImportInput {
     /// Opens a file; `-` is standard input.
     init(path: String, environment: Environment = .current) throws(CommandFailure) {
         name = path == "-" ? "standard input" : path
-        let opened = path == "-" ? dup(0) : open(path, O_RDONLY | O_CLOEXEC)
+        let opened = path == "-" ? dup(0) : open(try AbsolutePath(argument: path).text, O_RDONLY | O_CLOEXEC)
         guard opened >= 0 else { throw CommandFailure(.noInput, "cannot read \(name): \(systemReason())") }
         var file = stat()
         guard fstat(opened, &file) == 0 else {

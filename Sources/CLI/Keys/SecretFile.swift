@@ -1,3 +1,4 @@
+import FreshetPlatform
 import Glibc
 
 /// A new file for a secret that only its owner can read, from its first byte.
@@ -8,6 +9,7 @@ struct SecretFile {
     /// Creates the file, empty. End with ``fill(_:)`` or ``remove()``, which close it.
     /// - Throws: ``CommandFailure`` if there is such a file already, or its folder cannot be written.
     init(creating path: String) throws(CommandFailure) {
+        let path = try AbsolutePath(argument: path).text
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure(

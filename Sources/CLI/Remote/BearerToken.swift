@@ -21,7 +21,7 @@ final class BearerToken: Sendable {
     }
 
     init(file path: String) throws(CommandFailure) {
-        self.path = path
+        self.path = try ValueArgument.absolute(path)
         current = Mutex(try Self.read(path))
     }
 

@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetPlatform
 import FreshetTransport
 import FreshetWire
 import HTTPTypes
@@ -49,9 +50,9 @@ struct Remote: Sendable {
     /// A server by its admin socket, as the operator.
     init(adminSocket path: String, namespace: Namespace) throws(CommandFailure) {
         (server, root, self.namespace, token, isAuthenticated) = ("unix:\(path)", "http://localhost", namespace, nil, false)
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocket = try AbsolutePath(argument: path)
         do throws(TransportError) {
-            var configuration = CurlTransport.Configuration()
-            configuration.unixSocket = path
             transport = try CurlTransport(configuration)
         } catch {
             throw CommandFailure(.software, error.description)

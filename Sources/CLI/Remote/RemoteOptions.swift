@@ -1,5 +1,6 @@
 import ArgumentParser
 import FreshetClient
+import FreshetPlatform
 import FreshetTransport
 import FreshetWire
 
@@ -119,7 +120,7 @@ struct RemoteOptions: ParsableArguments {
                 .usage, "\(option) is for https://, and '\(shown)' is not encrypted: give https://, or leave out \(option)")
         }
         var tls = TLSTrust()
-        tls.authority = ca ?? environment.value(of: "FRESHET_CA")
+        if let path = ca ?? environment.value(of: "FRESHET_CA") { tls.authority = try AbsolutePath(argument: path) }
         tls.identity = try identity(environment)
         do {
             return try Remote(
@@ -136,7 +137,8 @@ struct RemoteOptions: ParsableArguments {
         let key = clientKey ?? (clientCertificate == nil ? environment.value(of: "FRESHET_CLIENT_KEY") : nil)
         switch (certificate, key) {
         case (nil, nil): return nil
-        case (let certificate?, let key?): return TLSTrust.Identity(certificate: certificate, key: key)
+        case (let certificate?, let key?):
+            return TLSTrust.Identity(certificate: try AbsolutePath(argument: certificate), key: try AbsolutePath(argument: key))
         case (_?, nil): throw CommandFailure(.usage, "--client-certificate takes the file of its private key beside it: add --client-key")
         case (nil, _?): throw CommandFailure(.usage, "--client-key takes the file of its certificate beside it: add --client-certificate")
         }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import FreshetPlatform
 import FreshetSimulator
 
 /// The directory of a search: `corpus` has the entries, `found` the violations; each file is a scenario.
@@ -14,6 +15,7 @@ final class SearchDirectory {
 
     /// Creates the directory if it does not exist.
     init(_ path: String) throws(CommandFailure) {
+        let path = try AbsolutePath(argument: path).text
         (corpus, found) = (path + "/corpus", path + "/found")
         for folder in [corpus, found] {
             do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {

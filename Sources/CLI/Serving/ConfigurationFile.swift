@@ -3,11 +3,19 @@ import FreshetTrust
 
 /// A server's `freshet.json`.
 struct ConfigurationFile: Sendable {
+    /// As the user gave it, for messages.
     let path: String
+    /// Where it is read, and read again; `-` for standard input.
+    private let place: String
+
+    init(path: String) throws(CommandFailure) {
+        self.path = path
+        place = try ValueArgument.absolute(path)
+    }
 
     /// Reads and checks the file alone. Blocks on the disk.
     func configuration() throws(CommandFailure) -> Configuration {
-        let bytes = try ValueArgument.file(path, limit: Configuration.maximumBytes)
+        let bytes = try ValueArgument.file(place, named: path, limit: Configuration.maximumBytes)
         do throws(TrustError) { return try Configuration(json: bytes, rules: RecordServerConfiguration.fileRules) } catch {
             throw CommandFailure(.data, "\(path), line \(Self.line(of: error.offset, in: bytes)), \(error.description)")
         }
@@ -49,9 +57,10 @@ struct ConfigurationFile: Sendable {
         return .fixed(keys)
     }
 
+    /// A path with ~ stays, and is refused where it is used.
     private func resolved(_ file: String) -> String {
-        guard !file.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return file }
-        return path[...slash] + file
+        guard !file.hasPrefix("/"), !file.hasPrefix("~"), let slash = place.lastIndex(of: "/") else { return file }
+        return place[...slash] + file
     }
 
     /// The number of the line with this byte, from 1.

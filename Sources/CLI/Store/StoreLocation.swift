@@ -98,10 +98,11 @@ extension CommandFailure {
             switch error {
             case .newerSchema, .corrupt, .notADatabase, .notEmpty, .unusable: .data
             case .noStore: .noInput
+            case .invalidPath: .usage
             case .unavailable, .inUse, .serversConnected: .unavailable
             case .overloaded, .outcomeUnknown: .tryAgain
             case .missingDirectory, .notADirectory, .readOnly: .cannotCreate
-            case .full, .revisionsExhausted, .copyDiffers, .failed: .inputOutput
+            case .full, .revisionsExhausted, .copyDiffers, .moved, .failed: .inputOutput
             }
         self.init(status, error.description)
     }

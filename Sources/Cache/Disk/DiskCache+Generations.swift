@@ -69,6 +69,12 @@ extension DiskCache {
         }
     }
 
+    /// Replaces a generation in which damage was found; makes the directory again if that is what is gone.
+    func mend(_ reason: String, _ failed: UInt32?) throws {
+        guard try openControl().isInPlace else { return try reopenDirectory() }
+        try reset(.damage(reason), unless: failed)
+    }
+
     /// Starts an empty generation, and removes all others. Once the number is raised, no process reads an earlier entry.
     ///
     /// - Parameter failed: the generation to replace; if another one is current already, that one is only opened. `nil` replaces any.

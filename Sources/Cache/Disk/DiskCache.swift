@@ -53,7 +53,7 @@ public final class DiskCache: Sendable {
         var nextPurge: Int64 = .min
     }
 
-    /// Where the cache is.
+    /// Where the cache is, an absolute path: one that was relative began at the working directory when the cache was opened.
     public let directory: String
     let configuration: Configuration
     let queue = DispatchQueue(label: "freshet.cache.disk")
@@ -71,8 +71,9 @@ public final class DiskCache: Sendable {
     /// Opens a cache, and makes its directory if there is none; the time does not grow with what it holds. Waits for the disk: call it
     /// from a thread of your own, and ``open(_:_:)`` elsewhere.
     ///
-    /// - Throws: ``CacheError``: the directory is something else's, cannot be written, or has no room.
+    /// - Throws: ``CacheError``: the path cannot be used, or the directory is something else's, cannot be written, or has no room.
     public init(directory: String, _ configuration: Configuration = Configuration()) throws(CacheError) {
+        let directory = try AbsolutePath(ofCache: directory).text
         self.directory = directory
         self.configuration = configuration
         scope = Mutex(configuration.schema)
@@ -180,7 +181,7 @@ public final class DiskCache: Sendable {
                     let failed = writing.database?.generation ?? shared.withLock { $0.control?.generation }
                     if isMended { return .failure(.storageFailed(path: directory, reason: reason)) }
                     isMended = true
-                    do { try reset(.damage(reason), unless: failed) } catch { return .failure(asCacheError(error)) }
+                    do { try mend("\(reason) db \(String(describing: writing.database?.generation)) now \(String(describing: shared.withLock { $0.control?.generation })) left \(left)", failed) } catch { return .failure(asCacheError(error)) }
                 }
             }
         }

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetSQLite
 
 /// A look into a cache's directory from outside, whatever its schema: for tools. Nothing but ``clear()`` changes anything, and other processes may
@@ -15,11 +16,12 @@ public struct DiskCacheDirectory: Sendable {
         public let schema: String
     }
 
-    /// Where it is.
+    /// Where it is, an absolute path.
     public let path: String
 
-    /// - Throws: ``CacheError/noSuchDirectory(path:)``, ``CacheError/notACacheDirectory(path:)``.
+    /// - Throws: ``CacheError/invalidPath(path:reason:)``, ``CacheError/noSuchDirectory(path:)``, ``CacheError/notACacheDirectory(path:)``.
     public init(_ path: String) throws(CacheError) {
+        let path = try AbsolutePath(ofCache: path).text
         self.path = path
         guard DiskFolder.exists(path) else { throw .noSuchDirectory(path: path) }
         guard DiskFolder.names(in: path) != nil, DiskControl.isCache(path) else { throw .notACacheDirectory(path: path) }

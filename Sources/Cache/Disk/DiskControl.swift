@@ -31,7 +31,7 @@ final class DiskControl: Sendable {
 
     private let directory: String
     private let descriptor: Int32
-    private let identity: FileIdentity
+    private let file: PlacedFile
     /// The address of the locked page; valid until deinit, and never accessed.
     private let address: UInt
     /// Whether the word is read without ever waiting for the disk: the kernel may reclaim a page unless it is locked, and a read may have
@@ -117,7 +117,7 @@ final class DiskControl: Sendable {
         guard let mapped, mapped != MAP_FAILED else { throw Self.error(errno, directory) }
         self.directory = directory
         self.descriptor = descriptor
-        self.identity = identity
+        file = PlacedFile(directory + "/" + Self.name, identity)
         address = UInt(bitPattern: mapped)
         isLockedInMemory = mlock(mapped, Self.size) == 0 && fcntl(descriptor, F_SETFL, Self.noAccessTime) == 0
     }
@@ -184,7 +184,7 @@ final class DiskControl: Sendable {
     }
 
     /// Whether the directory still holds this file: someone may have deleted it all.
-    var isInPlace: Bool { FileIdentity(path: directory + "/" + Self.name) == identity }
+    var isInPlace: Bool { file.isInPlace }
 
     /// The cache error for an `errno` of the system.
     static func error(_ code: Int32, _ directory: String) -> CacheError {

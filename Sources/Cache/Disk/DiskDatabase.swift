@@ -22,9 +22,7 @@ final class DiskDatabase {
     let files: DiskFiles
     let scope: String
     let checkpointer: DiskCheckpointer
-    private let path: String
-    /// The database's file when it was opened.
-    private let identity: FileIdentity?
+    private let place: DatabasePlace
     /// Valid within a transaction.
     var totals = Totals()
     /// Files that no row refers to once the transaction is committed.
@@ -36,9 +34,8 @@ final class DiskDatabase {
         files = DiskFiles(root: folder, largestValue: largestValue)
         let failure = DiskFolder.make(folder)
         guard failure == 0 else { throw DiskControl.error(failure, folder) }
-        path = folder + "/" + DiskSchema.file
+        let path = folder + "/" + DiskSchema.file
         connection = try Connection(path: path, nonblockingReads: .pageCache)
-        identity = FileIdentity(path: path)
         checkpointer = DiskCheckpointer(path: path, logger: logger)
         try DiskSchema.prepare(connection)
         if try DiskSchema.isEmpty(in: connection) {
@@ -50,12 +47,13 @@ final class DiskDatabase {
         try connection.pragma("synchronous = NORMAL")
         connection.endAutomaticCheckpoints()
         try connection.pragma("journal_size_limit = \(16 << 20)")
+        place = try connection.keepPlace()
         guard let found = try DiskSchema.scope(in: connection) else { throw DiskFailure.damage("the state of \(folder) is lost") }
         scope = found
     }
 
-    /// Whether the path still names the open file: someone may have deleted it.
-    var isInPlace: Bool { identity != nil && FileIdentity(path: path) == identity }
+    /// Whether the paths still lead to the open files: someone may have deleted them.
+    var isInPlace: Bool { place.isKept() }
 
     /// Runs the closure in a write transaction, then removes the files that it left.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {

@@ -10,11 +10,12 @@ extension Cache: Encodable where Key: Codable, Value: Codable {
     ///
     /// An existing file is replaced atomically.
     ///
-    /// - Throws: ``CacheError/cannotEncode(reason:)`` or ``CacheError/cannotWrite(path:reason:)``.
+    /// - Throws: ``CacheError/invalidPath(path:reason:)``, ``CacheError/cannotEncode(reason:)`` or ``CacheError/cannotWrite(path:reason:)``.
     public func save(to path: String) throws(CacheError) {
+        let file = try WholeFile(path: path)
         let bytes: Data
         do { bytes = try JSONEncoder().encode(saved()) } catch { throw .cannotEncode(reason: "\(error)") }
-        try WholeFile(path: path).replace(with: Array(bytes))
+        try file.replace(with: Array(bytes))
     }
 
     private func saved() -> SavedCache<Key, Value> {
@@ -82,7 +83,7 @@ extension Cache: Decodable where Key: Codable, Value: Codable {
     ///   - shards: as for a new cache.
     ///   - cost: computes the cost of a new value; nil for the cost that the value states, see ``CostedValue``.
     ///     Restored values keep their saved costs.
-    /// - Throws: ``CacheError/cannotRead(path:reason:)``; ``CacheError/notACache(path:reason:)`` for a file without a
+    /// - Throws: ``CacheError/invalidPath(path:reason:)``; ``CacheError/cannotRead(path:reason:)``; ``CacheError/notACache(path:reason:)`` for a file without a
     ///   cache of these types; ``CacheError/noCost(path:)`` if there is a cost limit, `cost` is nil and values do not
     ///   state their cost.
     public convenience init(

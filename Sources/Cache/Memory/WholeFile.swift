@@ -1,8 +1,11 @@
+internal import FreshetPlatform
 internal import Glibc
 
 /// A file that is read and replaced as a whole.
 struct WholeFile: Sendable {
-    let path: String
+    private let path: String
+
+    init(path: String) throws(CacheError) { self.path = try AbsolutePath(ofCache: path).text }
 
     func content() throws(CacheError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

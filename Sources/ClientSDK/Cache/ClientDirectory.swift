@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetSQLite
 internal import FreshetWire
 internal import Glibc
@@ -12,12 +13,17 @@ package struct ClientDirectory: Sendable {
     /// - Throws: ``ClientError/corrupt(path:quarantine:)`` for a file that is none of a client, which stays where it is;
     ///   ``ClientError/readOnly(path:)`` and ``ClientError/storageFailed(path:_:)`` for one that cannot be read now.
     package init?(_ path: String) throws(ClientError) {
+        let path = try Self.absolute(path)
         let file = path + "/freshet.sqlite"
         guard access(file, F_OK) == 0 else { return nil }
         guard let name = try Self.namespace(in: file), let namespace = try? Namespace(name) else {
             throw .corrupt(path: file, quarantine: file)
         }
         (self.path, self.namespace) = (path, namespace)
+    }
+
+    private static func absolute(_ path: String) throws(ClientError) -> String {
+        do { return try AbsolutePath(path).text } catch { throw .invalidConfiguration("'\(path)' \(error)") }
     }
 
     /// - Returns: `nil` for a file without a client's tables.

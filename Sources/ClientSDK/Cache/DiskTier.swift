@@ -46,6 +46,7 @@ final class DiskTier {
         self.path = path
         do {
             (connection, isExclusive) = try Self.open(path, fileLimit)
+            try connection.keepPlace(with: lock)
             pageSize = try connection.pragma("page_size").flatMap { Int($0) } ?? 4_096
             let stored = try Self.state(in: connection, of: namespace, path: path)
             isNew = stored == nil
@@ -127,11 +128,17 @@ final class DiskTier {
         error as? ClientError ?? ClientError(failure(error), path: path ?? "memory")
     }
 
+    private static let moved = """
+        the directory, or a file in it, was moved, replaced or deleted while the client ran, so nothing more is accepted: stop the client, \
+        put the directory back if that was a mistake, and start again; writes that were not sent are in the files that were moved
+        """
+
     /// Converts an error of SQLite or this module.
     static func failure(_ error: any Error) -> DiskFailure {
         guard let error = error as? SQLiteError else { return .failed("\(error)") }
         switch error.category {
         case .full: return .full
+        case .moved, .movedAfterCommit: return .failed(Self.moved)
         case .readOnly: return .readOnly
         case .corrupt, .notADatabase: return .damaged
         case .cannotOpen where error.systemError == EACCES: return .readOnly

@@ -13,7 +13,8 @@ extension SyncClient {
     public struct Configuration: Sendable {
         /// The storage of entries, cursor and outbox.
         public enum Storage: Hashable, Sendable {
-            /// The file `freshet.sqlite` in this directory, which is created if it does not exist; one client at a time.
+            /// The file `freshet.sqlite` in this directory, which is created if it does not exist; one client at a time. A
+            /// relative path begins at the working directory of the moment when the client is made, and `~` is refused.
             case directory(String)
             /// Memory only: everything is lost when the client stops, including writes that were not sent.
             case memory
@@ -53,7 +54,7 @@ extension SyncClient {
         /// Without it, such a configuration is refused with ``ClientError/invalidConfiguration(_:)``. Loopback is `127.0.0.0/8`, `[::1]`,
         /// `localhost` and names below it.
         public var allowsInsecureCredentials = false
-        /// The path of a file of certificates in PEM. If it is set, only servers with a certificate that one of them signed are trusted; `nil`
+        /// The path of a file of certificates in PEM, read for each connection. If it is set, only servers with a certificate that one of them signed are trusted; `nil`
         /// trusts those of the system. Certificates are always verified, and the version is TLS 1.2 or newer.
         ///
         /// With a ``url`` of plain `http` this setting, ``clientCertificate`` and ``pinnedKeys`` are refused with

@@ -34,6 +34,9 @@ public final class SyncClient: Sendable {
         try self.init(Configuration(url: url, namespace: namespace, storage: storage))
     }
 
+    /// Creates a client with the settings of another one, which the caller stops before it starts this one. Paths lead where they did.
+    package init(again other: SyncClient) throws(ClientError) { engine = try Engine(other.engine.settings) }
+
     deinit {
         let engine = engine
         engine.transport.run { @Sendable in engine.assumeIsolated { $0.stop() } }

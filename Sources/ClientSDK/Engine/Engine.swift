@@ -95,7 +95,7 @@ actor Engine {
 
     func openDisk() throws(ClientError) -> DiskTier {
         try DiskTier(
-            directory: settings.directory, namespace: settings.namespace, client: settings.client ?? EngineSettings.randomClient,
+            directory: settings.directory?.text, namespace: settings.namespace, client: settings.client ?? EngineSettings.randomClient,
             limit: settings.diskLimit, fileLimit: settings.fileLimit)
     }
 

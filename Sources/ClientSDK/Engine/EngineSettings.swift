@@ -1,4 +1,5 @@
 internal import FreshetCache
+internal import FreshetPlatform
 internal import FreshetTransport
 internal import FreshetWire
 internal import Logging
@@ -7,7 +8,7 @@ internal import Logging
 struct EngineSettings: Sendable {
     let requests: RequestEncoder
     let namespace: Namespace
-    let directory: String?
+    let directory: AbsolutePath?
     let fileLimit: Int?
     let memoryLimit: Int
     let memoryPressure: MemoryPressure?
@@ -21,7 +22,7 @@ struct EngineSettings: Sendable {
     let logger: ClientLog
 
     /// The storage location, for error texts.
-    var path: String { directory ?? "memory" }
+    var path: String { directory?.text ?? "memory" }
 
     init(_ configuration: SyncClient.Configuration) throws(ClientError) {
         namespace = try Self.name { () throws(WireError) in try Namespace(configuration.namespace) }
@@ -33,7 +34,7 @@ struct EngineSettings: Sendable {
             switch configuration.storage {
             case .memory: nil
             case .directory(let path) where path.isEmpty: throw .invalidConfiguration("the directory's name is empty; use .memory for none")
-            case .directory(let path): path
+            case .directory(let path): try Self.path(path, "the directory")
             }
         fileLimit = try configuration.fileLimit.map { limit throws(ClientError) in
             try Self.check(limit, in: 65_536...Int.max, "fileLimit", "bytes")
@@ -63,8 +64,12 @@ struct EngineSettings: Sendable {
         transport.connectTimeout = try Self.check(configuration.connectTimeout, atLeast: .milliseconds(1), "connectTimeout")
         transport.allowsHTTP2 = configuration.allowsHTTP2
         transport.allowsInsecureCredentials = configuration.allowsInsecureCredentials
-        transport.tls.authority = configuration.authority
-        transport.tls.identity = configuration.clientCertificate.map { TLSTrust.Identity(certificate: $0.certificate, key: $0.key) }
+        transport.tls.authority = try configuration.authority.map { path throws(ClientError) in try Self.path(path, "authority") }
+        transport.tls.identity = try configuration.clientCertificate.map { files throws(ClientError) in
+            TLSTrust.Identity(
+                certificate: try Self.path(files.certificate, "clientCertificate.certificate"),
+                key: try Self.path(files.key, "clientCertificate.key"))
+        }
         transport.tls.pinnedKeys = configuration.pinnedKeys
         if let mistake = transport.tls.mistake { throw .invalidConfiguration(mistake) }
         guard transport.tls == TLSTrust() || RequestTarget(requests.base)?.isEncrypted == true else {
@@ -132,6 +137,11 @@ struct EngineSettings: Sendable {
                 "\(secret) would go unencrypted to \(target.host): use https, or set allowsInsecureCredentials if that network is trusted")
         }
         return String(base)
+    }
+
+    /// Made absolute once: the directory is opened again after a stop, and the files for each connection.
+    private static func path(_ path: String, _ name: String) throws(ClientError) -> AbsolutePath {
+        do { return try AbsolutePath(path) } catch { throw .invalidConfiguration("\(name) '\(path)' \(error)") }
     }
 
     private static func name<Value>(_ body: () throws(WireError) -> Value) throws(ClientError) -> Value {

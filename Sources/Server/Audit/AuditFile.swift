@@ -41,6 +41,12 @@ struct AuditFile: Sendable {
         (descriptor, hasPartialLine) = (other, Self.hasPartialLine(path))
     }
 
+    /// Opens the path again if the file was deleted. One that was renamed stays in use until ``reopen()``, as rotations expect.
+    mutating func reopenIfDeleted() throws(SystemFailure) {
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_nlink == 0 { try reopen() }
+    }
+
     /// Writes a line. If only a part of it can be written, the next line begins with a line feed.
     mutating func write(_ line: [UInt8]) throws(SystemFailure) {
         var rest = (hasPartialLine ? [UInt8(ascii: "\n")] + line : line)[...]

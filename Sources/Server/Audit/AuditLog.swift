@@ -176,6 +176,7 @@ final class AuditLog: Sendable {
         do throws(SystemFailure) {
             try file.withLock { file throws(SystemFailure) in
                 guard file != nil else { throw SystemFailure(code: EBADF) }
+                try file?.reopenIfDeleted()
                 if let loss {
                     try file?.write(loss.line)
                     reported = loss.count ?? 0

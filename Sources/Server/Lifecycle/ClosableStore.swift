@@ -25,6 +25,10 @@ final class ClosableStore: RecordStore {
         return base
     }
 
+    var failure: StoreError? { base.withLock { $0 }?.failure }
+
+    func checkFiles() { base.withLock { $0 }?.checkFiles() }
+
     func namespaces(withPrefix prefix: String, limit: Int) throws(StoreError) -> [Namespace] {
         try open().namespaces(withPrefix: prefix, limit: limit)
     }

@@ -9,6 +9,7 @@ final class FailureLog: Sendable {
     enum Kind: String, Hashable, Sendable {
         case transaction = "a transaction failed; nothing of it is stored"
         case unknownOutcome = "a transaction is stored or not"
+        case store = "the store cannot be used until the server is started again"
         case read = "the store could not answer"
         case feed = "the feed could not read commits of other servers"
         case unexpected = "an unexpected error"

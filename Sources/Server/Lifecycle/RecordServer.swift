@@ -43,7 +43,8 @@ public final class RecordServer: Sendable {
         var failure: RecordServerError?
     }
 
-    private let configuration: RecordServerConfiguration
+    /// With absolute paths; why they cannot be made, which ``start()`` throws.
+    private let configuration: Result<RecordServerConfiguration, RecordServerError>
     private let environment: ServerEnvironment
     private let logger: Logger
     private let shared: SharedStore?
@@ -51,12 +52,12 @@ public final class RecordServer: Sendable {
     /// Held from the reading of a configuration to its application, so that an earlier one never replaces a later one.
     private let reloading = Mutex(())
 
-    /// Creates a server that does not run yet.
+    /// Creates a server that does not run yet. Relative paths of the configuration begin at the present working directory.
     public init(
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), environment: ServerEnvironment = .system,
         logger: Logger = Logger(label: "freshet.server")
     ) {
-        self.configuration = configuration
+        self.configuration = Result { () throws(RecordServerError) in try configuration.withAbsolutePaths() }
         self.environment = environment
         self.logger = logger
         shared = nil
@@ -68,7 +69,7 @@ public final class RecordServer: Sendable {
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), sharing store: SharedStore,
         environment: ServerEnvironment = .system, logger: Logger = Logger(label: "freshet.server")
     ) {
-        self.configuration = configuration
+        self.configuration = Result { () throws(RecordServerError) in try configuration.withAbsolutePaths() }
         self.environment = environment
         self.logger = logger
         shared = store
@@ -97,6 +98,7 @@ public final class RecordServer: Sendable {
         }
         guard isNew else { throw .alreadyStarted }
         do throws(RecordServerError) {
+            let configuration = try configuration.get()
             try configuration.check()
             let run = try ServerInstance(configuration, sharing: shared, environment, logger) { [weak self] reason in
                 self?.state.withLock { $0.failure = .auditLogUnusable(reason) }
@@ -184,6 +186,7 @@ public final class RecordServer: Sendable {
 
     private func apply(_ other: RecordServerConfiguration, by cause: AuditRecord?) throws(RecordServerError) {
         guard case .running(let run, _) = state.withLock({ $0.phase }) else { throw .failed("The server does not run") }
+        let (configuration, other) = (try configuration.get(), try other.withAbsolutePaths())
         try other.check()
         let fixed = configuration.fixedSettings(changedBy: other)
         guard fixed.isEmpty else {
@@ -199,7 +202,7 @@ public final class RecordServer: Sendable {
     /// - Parameter cause: the record of the request for it; `nil` if there is none.
     private func reload(by cause: AuditRecord?) throws(RecordServerError) {
         try reloading.withLock { _ throws(RecordServerError) in
-            guard let source = configuration.source else { return try applyCertificates(by: cause) }
+            guard let source = try configuration.get().source else { return try applyCertificates(by: cause) }
             try apply(try source(), by: cause)
         }
     }
@@ -216,7 +219,7 @@ public final class RecordServer: Sendable {
 
     private func applyCertificates(by cause: AuditRecord?) throws(RecordServerError) {
         guard case .running(let run, _) = state.withLock({ $0.phase }) else { return }
-        try run.reloadCertificates(configuration, by: cause)
+        try run.reloadCertificates(try configuration.get(), by: cause)
     }
 
     /// Opens the file of ``RecordServerConfiguration/auditLog`` again, after it was renamed. Does nothing unless the server runs with

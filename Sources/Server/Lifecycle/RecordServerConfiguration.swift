@@ -3,6 +3,9 @@ public import FreshetSocketHTTP
 package import FreshetTrust
 
 /// Where a server listens, where it keeps its records, and what it grants. The defaults suit tests: loopback, a free port, in memory.
+///
+/// A relative path begins at the working directory of the moment when the ``RecordServer`` is created, also for a later reload. A
+/// path that begins with `~` is refused.
 public struct RecordServerConfiguration: Sendable {
     /// Where records are kept.
     public enum Storage: Hashable, Sendable {

@@ -59,7 +59,8 @@ public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertibl
 
     package init(_ error: StoreError) {
         switch error {
-        case .missingDirectory(let path), .notADirectory(let path), .readOnly(let path, _):
+        case .invalidPath: self = .invalidConfiguration(error.description)
+        case .missingDirectory(let path), .notADirectory(let path), .readOnly(let path, _), .moved(let path):
             self = .directoryUnusable(path: path, reason: error.description)
         case .inUse(let path): self = .directoryInUse(path: path)
         case .notADatabase(let path), .corrupt(let path, _): self = .dataDamaged(path: path, reason: error.description)

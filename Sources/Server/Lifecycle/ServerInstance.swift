@@ -18,6 +18,7 @@ final class ServerInstance: Sendable {
     private let environment: ServerEnvironment
     private let retention: Int64
     private let outcomeRetention: Int64
+    private let isCheckingFiles = Atomic(false)
 
     /// How often waits and compaction are checked, in milliseconds.
     private static let tick = 250
@@ -152,7 +153,8 @@ final class ServerInstance: Sendable {
         core.feeds.expire(now: now)
         core.follower?.timePassed()
         if core.follower != nil { core.accessFollower?.timePassed(now: now) }
-        if let problem = core.follower?.contactProblem { core.feeds.refuseAllWaiters(problem) }
+        checkFiles()
+        if let problem = core.readersProblem { core.feeds.refuseAllWaiters(problem) }
         core.access?.noteTime()
         core.storeUses()
         core.access?.tick()
@@ -167,6 +169,17 @@ final class ServerInstance: Sendable {
                 let isComplete = Self.count(committed, core)
                 self?.compaction.withLock { $0.finished(isComplete: isComplete, now: core.now()) }
             })
+    }
+
+    /// Has the store look at its files, so that readers learn that they were moved also while nothing is written.
+    private func checkFiles() {
+        if let failure = store.failure { return core.failures.note(.store, failure) }
+        // A disk that does not respond keeps one thread, and not one more each time.
+        guard store.answersAtOnce, !isCheckingFiles.exchange(true, ordering: .relaxed) else { return }
+        core.reads.submitUrgent { [weak self] in
+            self?.store.checkFiles()
+            self?.isCheckingFiles.store(false, ordering: .relaxed)
+        }
     }
 
     private func compactStep(before time: Timestamp, _ outcomes: Timestamp) async -> Bool {

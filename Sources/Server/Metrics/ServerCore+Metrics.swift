@@ -137,6 +137,9 @@ extension ServerCore {
     }
 
     private func addStore(to text: inout MetricsText) {
+        text.gauge(
+            "freshet_data_usable", "1; 0 once the server's files were moved, replaced or deleted, until it is started again.",
+            store.failure == nil ? 1 : 0)
         text.counter("freshet_commits_total", "Transactions that changed something.", metrics.commits.value)
         text.counter("freshet_commits_failed_total", "Transactions that failed.", metrics.failedCommits.value)
         text.counter("freshet_changes_total", "Changes committed.", metrics.changes.value)

@@ -92,7 +92,7 @@ final class EventStream: Sendable {
 
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
         // The client reconnects, and gets the reason as a status.
-        guard !isCancelled, !hasEnded, core.follower?.contactProblem == nil else { return stream.finish() }
+        guard !isCancelled, !hasEnded, core.readersProblem == nil else { return stream.finish() }
         let now = core.now()
         let deadline = session.flatMap { core.access?.deadline(of: $0, at: now) }
         let (decision, entry) = try core.feeds.ask(

@@ -75,7 +75,7 @@ final class Poll: RepeatedRequestHandler {
         let request = PendingPoll(
             exchange: exchange, deadline: min(now + Int64(wait) * 1_000, end), turn: isCacheable ? since.turn : nil, releases: releases)
         guard end > now else { return fail(request, AccessProblem.of(.expired)) }
-        if let problem = core.follower?.contactProblem ?? selection.subscription.part.refusal(of: since) { return fail(request, problem) }
+        if let problem = core.readersProblem ?? selection.subscription.part.refusal(of: since) { return fail(request, problem) }
         do { try ask(request, since: since, now: now) } catch { fail(request, error) }
     }
 

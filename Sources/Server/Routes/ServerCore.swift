@@ -154,6 +154,9 @@ final class ServerCore: Sendable {
         return access.problem(of: session)
     }
 
+    /// The problem of all readers while the server cannot know the latest changes; `nil` if there is none.
+    var readersProblem: Problem? { follower?.contactProblem ?? store.failure?.problem }
+
     /// Monotonic milliseconds, the unit of the feed. Reads the one closure only: a copy of the environment would copy
     /// all of them.
     func now() -> Int64 { environment.monotonicNanoseconds() / 1_000_000 }

@@ -17,6 +17,12 @@ package protocol RecordStore: Sendable {
     /// the whole store is alone; over a store that several servers share, this is true of the transactions of each server.
     var lanes: Int { get }
 
+    /// Why the store can no longer be used until it is opened again; `nil` while it can. O(1), without the disk.
+    var failure: StoreError? { get }
+
+    /// Checks that the store still has the files that a later start would open, for ``failure``. May block on the disk.
+    func checkFiles()
+
     /// The namespaces that writes have made and whose names begin with `prefix`, in the order of the names, at most `limit`.
     ///
     /// - Parameter prefix: empty, or the beginning of a name that a ``Namespace`` may have.
@@ -128,6 +134,12 @@ extension RecordStore {
 
     /// The store is in this process.
     package var answersAtOnce: Bool { true }
+
+    /// No failure is final.
+    package var failure: StoreError? { nil }
+
+    /// The store has no files.
+    package func checkFiles() {}
 
     /// The store is in this process.
     package func statistics() -> StoreStatistics? { nil }

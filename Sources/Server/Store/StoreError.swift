@@ -3,12 +3,17 @@ package import FreshetWire
 
 /// A failure of a store. After any of them but ``outcomeUnknown(path:reason:)`` nothing of the transaction is stored.
 package enum StoreError: Error, Hashable, Sendable {
+    /// The path of the directory cannot be used: the reason says what would be right.
+    case invalidPath(path: String, reason: String)
     /// The directory's parent is not there: make it.
     case missingDirectory(path: String)
     /// A file is where the directory, or one above it, should be: name another directory, or move the file away.
     case notADirectory(path: String)
     /// Another server has the directory open: stop it, or name another directory.
     case inUse(path: String)
+    /// The directory or a file in it was moved, replaced or deleted while the store was open: put it back, or restore a back-up,
+    /// and start the server again. Final for this store, whose reads fail too.
+    case moved(path: String)
     /// The directory or a file in it cannot be written: give the server's user the right to.
     case readOnly(path: String, reason: String)
     /// The file is something other than a database: name another directory, or move the file away.
@@ -46,12 +51,16 @@ extension StoreError: CustomStringConvertible {
     /// The cause and the remedy, for a person.
     package var description: String {
         switch self {
+        case .invalidPath(let path, let reason): "The data directory '\(path)' \(reason)."
         case .missingDirectory(let path):
             "The directory \(path) cannot be made, since the one above it is missing. Make it: mkdir -p \(path)"
         case .notADirectory(let path):
             "\(path) is not a directory, since a file is in its place or above it. Name another directory, or move the file away."
         case .inUse(let path):
             "Another server has \(path) open. Stop it, or give this one another directory."
+        case .moved(let path):
+            "\(path) was moved, replaced or deleted while the server ran, or its log or its lock was. The server takes no write and answers no "
+                + "read until it is started again. Put the directory back, or restore a back-up and start once with --restored."
         case .readOnly(let path, let reason):
             "\(path) cannot be written (\(reason)). Give the server's user the right to write the directory and its files."
         case .notADatabase(let path):
@@ -91,6 +100,11 @@ extension StoreError: CustomStringConvertible {
             Problem(.storageFull, "The server's disk is full, so nothing was stored. Send it again once there is room.")
         case .revisionsExhausted:
             Problem(.storageFailed, description)
+        case .moved:
+            Problem(
+                .storageFailed,
+                "The server's data was moved, replaced or deleted while it ran, so nothing was stored or read. Its operator has to put it back, "
+                    + "or restore a back-up, and start the server again.")
         case .outcomeUnknown:
             Problem(
                 .outcomeUnknown,
@@ -109,6 +123,8 @@ extension StoreError: CustomStringConvertible {
         self =
             switch error.category {
             case .full: .full(path: path)
+            case .moved: .moved(path: path)
+            case .movedAfterCommit: .outcomeUnknown(path: path, reason: "it was moved, replaced or deleted meanwhile")
             case .readOnly: .readOnly(path: path, reason: error.message)
             case .cannotOpen: .readOnly(path: path, reason: error.message)
             case .corrupt: .corrupt(path: path, reason: error.message)

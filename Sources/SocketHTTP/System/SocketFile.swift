@@ -17,7 +17,7 @@ struct SocketFile: Sendable {
         let bytes = Array(path.utf8)
         let room = withUnsafeBytes(of: &address.sun_path) { $0.count }
         guard !bytes.isEmpty, bytes.count < room, !bytes.contains(0) else {
-            throw .socketUnusable(path: path, reason: "a path has 1 to \(room - 1) bytes: choose a shorter one")
+            throw .socketUnusable(path: path, reason: "an absolute path of a socket has 1 to \(room - 1) bytes: choose a shorter one")
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         try checkFolder(of: path)

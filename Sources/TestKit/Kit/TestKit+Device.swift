@@ -10,7 +10,6 @@ extension TestKit {
         public let name: String
         let filter: ChangeFilter
         let tokens: Tokens
-        private let configuration: SyncClient.Configuration
         private let current: Mutex<SyncClient>
 
         /// The client itself, for calls that have no shortcut here. ``TestKit/restart(_:)`` replaces it.
@@ -22,7 +21,6 @@ extension TestKit {
             self.tokens = tokens
             var configuration = configuration
             configuration.token = { needsFreshToken in tokens.token(fresh: needsFreshToken) }
-            self.configuration = configuration
             current = Mutex(try SyncClient(configuration))
             filter = try ChangeFilter(collections: configuration.collections, prefix: configuration.prefix)
         }
@@ -46,7 +44,7 @@ extension TestKit {
         /// Replaces the present client with a new one. The present client ends at once, with all its operations in
         /// progress.
         func restart() async throws {
-            let next = try SyncClient(configuration)
+            let next = try SyncClient(again: client)
             let last = current.withLock { client in
                 defer { client = next }
                 return client

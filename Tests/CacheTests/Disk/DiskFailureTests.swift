@@ -130,6 +130,28 @@ struct DiskFailureTests {
         #expect(try await other.value(forKey: "large") != nil)
     }
 
+    @Test(
+        "a cache whose log or whose folder is deleted between two writes loses no value that is written from then on",
+        arguments: [true, false])
+    func movedBetweenWrites(logAlone: Bool) async throws {
+        // Given a cache that is in use, with changes in its log
+        let folder = TemporaryDirectory()
+        let path = folder.file("cache")
+        let cache = try await DiskCache.open(path)
+        try await cache.setValue([1], forKey: "a")
+        // When
+        if logAlone {
+            #expect(unlink("\(path)/g00000001/\(DiskSchema.file)-wal") == 0)
+        } else {
+            #expect(rename(path, path + ".old") == 0)
+        }
+        try await cache.setValue([2], forKey: "b")
+        // Then another process has the value
+        let other = try await DiskCache.open(path)
+        #expect(try await other.value(forKey: "b")?.bytes == [2])
+        #expect(try await cache.statistics().restarts == 1)
+    }
+
     @Test("a read-only one: a clear error, at opening and later", .enabled(if: SmallDisk.isAvailable))
     func readOnly() async throws {
         try await SmallDisk.with(kibibytes: 4_000) { disk in

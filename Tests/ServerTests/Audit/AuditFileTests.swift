@@ -44,6 +44,28 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "c\nd\ne\n")
     }
 
+    @Test("Lines after the file was deleted are in a new file, and lines after it was renamed stay with it until it is opened again")
+    func deleted() throws {
+        let folder = TemporaryDirectory()
+        let path = folder.file("audit")
+        var file = try AuditFile(path)
+        defer { file.close() }
+        func write(_ line: String) throws {
+            try file.reopenIfDeleted()
+            try file.write(Array(line.utf8))
+        }
+        try write("a\n")
+        // When a rotation renames it
+        #expect(rename(path, folder.file("audit.1")) == 0)
+        try write("b\n")
+        #expect(try String(contentsOfFile: folder.file("audit.1"), encoding: .utf8) == "a\nb\n" && folder.files == ["audit.1"])
+        // And when it is deleted
+        folder.remove("audit.1")
+        try write("c\n")
+        // Then
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "c\n")
+    }
+
     @Test("A pipe without a reader is refused, and one with a reader gets the lines")
     func pipe() throws {
         let folder = TemporaryDirectory()

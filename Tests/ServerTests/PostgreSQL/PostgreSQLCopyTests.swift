@@ -25,7 +25,7 @@ struct PostgreSQLCopyTests {
         return try StoreFixture(over: #require(store))
     }
 
-    private func end(_ name: String) -> SQLiteCopyEnd { SQLiteCopyEnd(directory: directory.file(name)) }
+    private func end(_ name: String) throws -> SQLiteCopyEnd { try SQLiteCopyEnd(directory: directory.file(name)) }
 
     private func end(_ database: PostgreSQLDatabase? = nil) throws -> PostgreSQLCopyEnd {
         try PostgreSQLCopyEnd(uri: (database ?? self.database).uri)
@@ -174,7 +174,7 @@ struct PostgreSQLCopyTests {
         // Given
         try makeSource()
         var server: StoreFixture?
-        let source = ObservedSource(end: end("a")) {
+        let source = ObservedSource(end: try end("a")) {
             let started = try postgreSQL()
             _ = try started.store.state(of: started.namespace)
             server = started
@@ -198,7 +198,7 @@ struct PostgreSQLCopyTests {
         // Given
         try makeSource()
         let (cluster, name) = (database.cluster, database.name)
-        let source = ObservedSource(end: end("a")) {
+        let source = ObservedSource(end: try end("a")) {
             try cluster.query(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)' AND application_name = 'freshet'")
         }
@@ -255,7 +255,7 @@ struct PostgreSQLCopyTests {
             }
         }
         var server: StoreFixture?
-        let target = Observed(end: end("b")) {
+        let target = Observed(end: try end("b")) {
             // When
             let started = try postgreSQL()
             server = started

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Copies of data directories") struct StoreCopyTests {
     private let directory = TemporaryDirectory()
-    private var source: SQLiteCopyEnd { SQLiteCopyEnd(directory: directory.file("source")) }
-    private var target: SQLiteCopyEnd { SQLiteCopyEnd(directory: directory.file("target")) }
+    private var source: SQLiteCopyEnd { get throws { try SQLiteCopyEnd(directory: directory.file("source")) } }
+    private var target: SQLiteCopyEnd { get throws { try SQLiteCopyEnd(directory: directory.file("target")) } }
 
     private func open(_ name: String) throws -> StoreFixture {
         try StoreFixture(over: SQLiteRecordStore(directory: directory.file(name), seed: 5, readers: 1))
@@ -112,7 +112,7 @@ import Testing
         #expect(try open("target").value("a/1") == "1")
         #expect(try open("target").drop())
         #expect(throws: StoreError.notEmpty(path: directory.file("target"))) { try StoreCopy.run(from: source, to: target) }
-        let keys = SQLiteCopyEnd(directory: directory.file("keys"))
+        let keys = try SQLiteCopyEnd(directory: directory.file("keys"))
         _ = try open("keys").store.transaction { try $0.keep(AccessRow(.key, name: "k", value: [])) }
         #expect(throws: StoreError.notEmpty(path: directory.file("keys"))) { try StoreCopy.run(from: source, to: keys) }
         // Given a newer schema, at either end

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetSQLite
 internal import Glibc
 
@@ -10,7 +11,7 @@ package struct SQLiteCopyEnd: StoreCopyEnd {
     private var path: String { directory + "/freshet.db" }
     private var unfinished: String { directory + "/freshet.db.copy" }
 
-    package init(directory: String) { self.directory = directory }
+    package init(directory: String) throws(StoreError) { self.directory = try AbsolutePath(ofStore: directory).text }
 
     package func withRows<Result>(_ body: (any StoredRows) throws -> Result) throws -> Result {
         // Opening it would make one.

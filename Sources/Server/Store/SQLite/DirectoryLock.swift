@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetSQLite
 internal import Glibc
 
@@ -23,6 +24,13 @@ enum DirectoryLock {
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw .notADirectory(path: path)
         }
+    }
+}
+
+extension AbsolutePath {
+    /// The data directory that a user names.
+    init(ofStore path: String) throws(StoreError) {
+        do throws(AbsolutePath.Failure) { try self.init(path) } catch { throw .invalidPath(path: path, reason: error.description) }
     }
 }
 

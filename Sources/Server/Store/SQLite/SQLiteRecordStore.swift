@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetSQLite
 package import FreshetWire
 internal import Synchronization
@@ -10,6 +11,8 @@ package final class SQLiteRecordStore: RecordStore {
     let path: String
     package let identifier: StoreIdentifier
     private let lock: FileLock
+    /// Checked by each transaction, and by ``checkFiles()``. Once they have moved, the store answers nothing.
+    private let place: DatabasePlace
     private let writer: Mutex<StoreWriter>
     private let readers: ReaderPool
     private let lookups: ReaderPool
@@ -29,6 +32,7 @@ package final class SQLiteRecordStore: RecordStore {
     package init(
         directory: String, seed: UInt64, readers: Int = 4, lookups: Int = 1, rowCacheBytes: Int = 32 << 20, logPages: Int = 8_000
     ) throws(StoreError) {
+        let directory = try AbsolutePath(ofStore: directory).text
         try DirectoryLock.makeDirectory(directory)
         lock = try DirectoryLock.take(directory)
         let path = directory + "/freshet.db"
@@ -36,6 +40,7 @@ package final class SQLiteRecordStore: RecordStore {
         do {
             let timer = LookupTimer()
             let connection = try Self.openWriter(path: path, seed: seed)
+            place = try connection.keepPlace(with: lock)
             identifier = try Schema.identifier(connection, path: path)
             let checkpoints = CheckpointSchedule(interval: logPages, limit: 2 * logPages)
             writer = Mutex(StoreWriter(connection, RowCache(limit: rowCacheBytes), timer, access, checkpoints))
@@ -48,6 +53,7 @@ package final class SQLiteRecordStore: RecordStore {
     package func transaction<Result: Sendable>(
         touching scope: () -> TransactionScope, _ body: @Sendable (any RecordTransaction) throws -> Result
     ) throws -> Result {
+        if let failure { throw failure }
         prefetcher.prepare { scope().records.map(\.address) }
         let path = path
         return try writer.withLock { writer in
@@ -60,6 +66,10 @@ package final class SQLiteRecordStore: RecordStore {
             } catch let error as SQLiteError { throw StoreError(error, path: path) }
         }
     }
+
+    package var failure: StoreError? { place.hasMoved ? .moved(path: path) : nil }
+
+    package func checkFiles() { _ = place.isKept() }
 
     /// Moves pages from the log into the file after a commit, if there are enough. No lookup keeps its snapshot meanwhile.
     private func shortenLog(of writer: StoreWriter) {
@@ -77,12 +87,14 @@ package final class SQLiteRecordStore: RecordStore {
 
     /// Runs the closure, which may take long, with a connection that no other thread uses meanwhile.
     func read<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws(StoreError) -> Result {
+        if let failure { throw failure }
         do { return try readers.withConnection(body) } catch { throw StoreError.from(error, path: path) }
     }
 
     /// Runs the closure, which is short, with a reader of one snapshot, of everything that was written before this
     /// call. Waits for other lookups only.
     func lookUp<Result: Sendable>(_ body: @Sendable (SnapshotReader) throws -> Result) throws(StoreError) -> Result {
+        if let failure { throw failure }
         do { return try lookups.withSnapshot(body) } catch { throw StoreError.from(error, path: path) }
     }
 
