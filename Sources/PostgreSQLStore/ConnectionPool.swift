@@ -47,6 +47,11 @@ final class ConnectionSlots: Sendable {
 
     init(_ count: Int) { places = (0..<max(count, 1)).map { _ in Slot() } }
 
+    /// Closes the connections that lead to another server than the latest, except for those in use: their users find out.
+    func closeFormer(_ database: StoreDatabase) {
+        for place in places { place.slot.withLockIfAvailable { _ = $0.kept(by: database) } }
+    }
+
     /// Lends a place that is free, or waits for one, each in turn, if none is.
     func withSlot<Result: Sendable>(_ body: (ConnectionSlot) throws -> Result) throws -> Result {
         callers.add(1, ordering: .relaxed)
@@ -71,6 +76,9 @@ final class ConnectionPool: Sendable {
         self.database = database
         slots = ConnectionSlots(count)
     }
+
+    /// As ``ConnectionSlots/closeFormer(_:)``.
+    func closeFormer() { slots.closeFormer(database) }
 
     /// Lends a connection that is free, or waits for one if none is. Runs the closure a second time, over a new connection, if
     /// the first one had ended while nobody used it.

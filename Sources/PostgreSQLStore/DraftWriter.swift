@@ -46,7 +46,7 @@ enum DraftWriter {
         parameters.add(array: rows.lazy.map { $0.record.metadata.author?.client.text })
         parameters.add(array: rows.lazy.map(\.record.write))
         parameters.add(array: rows.lazy.map { row in row.record.content.flatMap { $0.isJSON ? nil : $0.type } })
-        parameters.add(array: rows.lazy.map { $0.record.content == nil ? $0.record.metadata.modified.milliseconds : nil })
+        parameters.add(array: rows.lazy.map { $0.record.content == nil ? $0.record.metadata.time.retention.milliseconds : nil })
         parameters.add(array: rows.lazy.map { $0.record.content?.bytes })
         return Request(.putRecords, parameters)
     }
@@ -90,7 +90,8 @@ enum DraftWriter {
             parameters.add(array: added.map(\.id))
             parameters.add(scopes: added.map(\.scope))
             parameters.add(array: added.map(\.invalidation.revision.number))
-            parameters.add(array: added.map(\.invalidation.modified.milliseconds))
+            parameters.add(array: added.map(\.invalidation.time.wall.milliseconds))
+            parameters.add(array: added.map(\.invalidation.time.retention.milliseconds))
             requests.append(Request(.addInvalidations, parameters))
         }
         return requests

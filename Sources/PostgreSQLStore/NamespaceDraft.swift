@@ -42,7 +42,7 @@ final class NamespaceDraft {
 
     struct Invalidation {
         var revision: Revision
-        var modified: Timestamp
+        var time: WriteTime
     }
 
     /// The records and tombstones that were read; `nil` for a key that holds none.
@@ -104,7 +104,7 @@ final class NamespaceDraft {
         return revision
     }
 
-    func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision {
+    func invalidate(_ scope: InvalidationScope, at time: WriteTime) throws -> Revision {
         let revision = try nextRevision()
         if !invalidations.isEmpty {
             if case .key = scope {
@@ -120,7 +120,7 @@ final class NamespaceDraft {
                 if isNew { $0.sweeps.remove(scope) }
             }
         }
-        invalidations[scope] = Invalidation(revision: revision, modified: time)
+        invalidations[scope] = Invalidation(revision: revision, time: time)
         sweeps.insert(scope)
         row.counts.invalidations += 1
         return revision

@@ -67,7 +67,7 @@ final class PostgreSQLNamespaceTransaction: NamespaceTransaction {
         return try draft.put(nil, at: key, over: existing, metadata)
     }
 
-    func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision {
+    func invalidate(_ scope: InvalidationScope, at time: WriteTime) throws -> Revision {
         return try draft.invalidate(scope, at: time)
     }
 

@@ -15,6 +15,15 @@ extension PostgreSQLRecordStore {
         }
     }
 
+    package func retention() throws(StoreError) -> RetentionClock.Stored {
+        try read { connection in
+            let row = try connection.run(.retention, by: .patient)
+            let mark = try RetentionClock.Mark(row, from: 0)
+            let latest = mark == nil ? try connection.run(.latestStamp, by: .patient).optionalInt64(0, 0) : nil
+            return RetentionClock.Stored(mark: mark, latestStamp: latest, wall: try row.int64(0, 2))
+        }
+    }
+
     package func accessVersion() throws(StoreError) -> AccessVersion {
         try read { connection in
             let row = try connection.run(.accessVersion, by: .patient)

@@ -26,6 +26,10 @@ package final class PostgreSQLRecordStore: RecordStore {
         /// What to do once another server of PostgreSQL has taken over; `nil` refuses to use the store until a Freshet server has
         /// done it, since all of them need the same policy.
         package var failover: FailoverPolicy? = .renew
+        /// How often the hosts are asked whether another one has taken over, in milliseconds, 1 or more; `nil` does not ask.
+        package var hostCheckInterval: Int64?
+        /// Called when another host has been found to have taken over.
+        package var onTakeover: @Sendable () -> Void = {}
         /// For tests: called between the two round trips of a transaction, and before its commit is sent.
         package var onStep: @Sendable (TransactionStep) -> Void = { _ in }
 
@@ -59,6 +63,13 @@ package final class PostgreSQLRecordStore: RecordStore {
         writers = ConnectionSlots(configuration.lanes)
         runner = TransactionRunner(database, onStep: configuration.onStep)
         readers = ConnectionPool(database, count: configuration.readers)
+        guard let interval = configuration.hostCheckInterval else { return }
+        do {
+            try database.watchHosts(every: interval) { [weak self] in
+                self?.closeFormerConnections()
+                configuration.onTakeover()
+            }
+        } catch { throw StoreError.from(error, label: database.label) }
     }
 
     /// A number of the system's random source, which is secure.
@@ -119,6 +130,16 @@ package final class PostgreSQLRecordStore: RecordStore {
         let (opened, failures) = database.connectionCounts
         return StoreStatistics(
             writing: writing, reading: reading, opened: opened, failures: failures, oldestTransaction: age.map { Int($0) })
+    }
+
+    /// Asks the hosts of the URI once whether another one has taken over, as the store does at ``Configuration/hostCheckInterval``.
+    package func checkHosts() {
+        if database.checkHosts() { closeFormerConnections() }
+    }
+
+    private func closeFormerConnections() {
+        writers.closeFormer(database)
+        readers.closeFormer()
     }
 
     /// Runs the closure with a connection that no other thread uses meanwhile.

@@ -106,6 +106,12 @@ extension PostgreSQLRecordTransaction {
         return Compaction(purged: Int(try counts.int64(0, 1)), outcomes: Int(try counts.int64(0, 0)), isComplete: idle.count < most)
     }
 
+    func raise(_ mark: RetentionClock.Mark) throws -> RetentionClock.Mark {
+        var parameters = Parameters()
+        parameters.add(mark.time)
+        return try RetentionClock.Mark(connection.run(.raiseRetention, parameters, by: .patient), from: 0) ?? mark
+    }
+
     private static func locking(_ namespaces: [Int64]) -> Request {
         var parameters = Parameters()
         parameters.add(array: Set(namespaces).sorted())

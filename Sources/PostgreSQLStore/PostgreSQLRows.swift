@@ -27,7 +27,8 @@ struct PostgreSQLRows: WritableRows {
             let row = try connection.run(.copiedHeader, by: .patient)
             guard row.count == 1 else { throw StoreError.corrupt(path: label, reason: "the table freshet.store is empty") }
             let (seed, token, access) = (try row.int64(0, 1), try row.int64(0, 2), try row.int64(0, 3))
-            return StoreHeader(identifier: row.text(0, 0), seed: seed, token: token, access: access)
+            return StoreHeader(
+                identifier: row.text(0, 0), seed: seed, token: token, access: access, retention: try RetentionClock.Mark(row, from: 4))
         }
     }
 
@@ -38,6 +39,8 @@ struct PostgreSQLRows: WritableRows {
         parameters.add(header.seed)
         parameters.add(header.token)
         parameters.add(header.access)
+        parameters.add(header.retention?.time)
+        parameters.add(header.retention?.wall)
         try converting { try exchange([Request(.setCopiedHeader, parameters), Request(.resetGenerations)]) }
     }
 
@@ -106,6 +109,14 @@ struct PostgreSQLRows: WritableRows {
     /// The other end of the copy must not take the failure for its own.
     private func converting<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as PostgreSQLError { throw StoreError(error, label: label) }
+    }
+}
+
+extension RetentionClock.Mark {
+    /// Reads `retention, wall` from a column of the only row on; `nil` if no server has stored them.
+    init?(_ rows: QueryResult, from column: Int) throws {
+        guard let time = try rows.optionalInt64(0, column), let wall = try rows.optionalInt64(0, column + 1) else { return nil }
+        self.init(time: time, wall: wall)
     }
 }
 

@@ -6,7 +6,7 @@ internal import FreshetWire
 /// The tables of the store, and the steps that bring a database of any earlier version up to date.
 enum Schema {
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [StaticString] = [first, second, third]
+    static let steps: [StaticString] = [first, second, third, fourth]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -174,6 +174,17 @@ enum Schema {
     private static let third: StaticString = """
         ALTER TABLE freshet.store ADD continued bigint, ADD continuing bigint;
         ALTER TABLE freshet.namespace ADD token bigint, ADD fork bigint;
+        """
+
+    /// - `store`: `retention` and `wall` are a `RetentionClock.Mark`, NULL until a server has stored one.
+    /// - `record.deleted` and `client.day` are by the retention clock, and so is `since`, the time of an invalidation.
+    private static let fourth: StaticString = """
+        ALTER TABLE freshet.store ADD retention bigint, ADD wall bigint;
+        ALTER TABLE freshet.invalidation ADD since bigint;
+        UPDATE freshet.invalidation SET since = modified;
+        ALTER TABLE freshet.invalidation ALTER since SET NOT NULL;
+        DROP INDEX freshet.invalidation_by_time;
+        CREATE INDEX invalidation_by_time ON freshet.invalidation(since);
         """
 }
 #endif

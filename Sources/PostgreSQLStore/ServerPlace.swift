@@ -22,6 +22,10 @@ struct ServerPlace: Hashable, Sendable {
     func continues(_ other: ServerPlace) -> Bool { system == other.system && timeline > other.timeline }
 }
 
+extension ServerPlace: CustomStringConvertible {
+    var description: String { "timeline \(timeline) of cluster \(system)" }
+}
+
 /// Which history of the store a connection sees.
 struct StoreHistory: Hashable, Sendable {
     var place: ServerPlace

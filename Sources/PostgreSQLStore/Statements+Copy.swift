@@ -27,11 +27,12 @@ extension Statement {
             AND NOT EXISTS (SELECT FROM freshet.access)
         """)
 
-    static let copiedHeader = Statement("copied_header", "SELECT identifier, seed, token, access FROM freshet.store")
+    static let copiedHeader = Statement("copied_header", "SELECT identifier, seed, token, access, retention, wall FROM freshet.store")
     static let setCopiedHeader = Statement(
         "set_copied_header",
         """
         UPDATE freshet.store SET identifier = $1::text, seed = $2::bigint, token = $3::bigint, access = $4::bigint,
+            retention = $5::bigint, wall = $6::bigint,
             ordinal = greatest(ordinal + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint),
             continued = NULL, continuing = NULL
         """)
@@ -103,7 +104,7 @@ extension Statement {
     private static let copiedInvalidations = Statement(
         "copied_invalidations",
         """
-        SELECT v.namespace, v.kind, v.collection, v.name, v.revision, v.modified FROM freshet.invalidation v
+        SELECT v.namespace, v.kind, v.collection, v.name, v.revision, v.modified, v.since FROM freshet.invalidation v
         WHERE (v.namespace, v.kind, v.collection, v.name) > ($1::bigint, $2::bigint, $3::text, $4::text) AND $6::bigint > 0
             AND (SELECT true FROM freshet.namespace n WHERE n.id = v.namespace)
         ORDER BY v.namespace, v.kind, v.collection, v.name LIMIT $5::bigint
@@ -172,10 +173,10 @@ extension Statement {
     private static let copyingInvalidations = Statement(
         "copying_invalidations",
         """
-        INSERT INTO freshet.invalidation(namespace, kind, collection, name, revision, modified)
-        SELECT d.namespace, d.kind::smallint, d.collection, d.name, d.revision, d.modified
-        FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
-            AS d(namespace, kind, collection, name, revision, modified)
+        INSERT INTO freshet.invalidation(namespace, kind, collection, name, revision, modified, since)
+        SELECT d.namespace, d.kind::smallint, d.collection, d.name, d.revision, d.modified, d.since
+        FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[])
+            AS d(namespace, kind, collection, name, revision, modified, since)
         """)
 
     private static let copyingClients = Statement(

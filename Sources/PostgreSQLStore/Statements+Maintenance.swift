@@ -76,7 +76,7 @@ extension Statement {
         "invalidations_before",
         """
         SELECT namespace, revision FROM freshet.invalidation
-        WHERE modified < $1::bigint ORDER BY modified, namespace, revision LIMIT $2::bigint
+        WHERE since < $1::bigint ORDER BY since, namespace, revision LIMIT $2::bigint
         """)
 
     /// Returns how many there were, and how many of them belonged to a namespace that exists.
@@ -155,6 +155,28 @@ extension Statement {
         )
         SELECT coalesce((SELECT sum(count) FROM kept), 0)::bigint,
             (coalesce((SELECT sum(rows) FROM counted), 0) - coalesce((SELECT sum(rows) FROM kept), 0))::bigint
+        """)
+
+    /// The mark of the retention clock, and the time of the database's wall clock.
+    static let retention = Statement(
+        "retention", "SELECT retention, wall, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM freshet.store")
+
+    /// The latest of all stamps, for a database that no server with a retention clock has used.
+    static let latestStamp = Statement(
+        "latest_stamp",
+        """
+        SELECT greatest(
+            (SELECT max(deleted) FROM freshet.record WHERE deleted IS NOT NULL), (SELECT max(since) FROM freshet.invalidation),
+            (SELECT max(day) * 86400000 FROM freshet.client WHERE day IS NOT NULL))
+        """)
+
+    /// The wall clock is the database's, whichever server raises the mark.
+    static let raiseRetention = Statement(
+        "raise_retention",
+        """
+        UPDATE freshet.store SET retention = greatest(retention, $1::bigint),
+            wall = greatest(wall, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+        RETURNING retention, wall
         """)
 
     /// One server at a time removes the rows of a dropped namespace.

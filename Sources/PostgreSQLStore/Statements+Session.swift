@@ -18,6 +18,17 @@ extension Statement {
             CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END
         """)
 
+    /// The cluster, and the timeline of a server that writes or, of a standby, the latest one of what it has received.
+    static let hostPlace = Statement(
+        "host_place",
+        """
+        SELECT (SELECT system_identifier FROM pg_control_system()),
+            CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END,
+            CASE WHEN pg_is_in_recovery() THEN greatest(
+                (SELECT timeline_id FROM pg_control_checkpoint()), (SELECT min_recovery_end_timeline FROM pg_control_recovery()))::bigint
+            END
+        """)
+
     /// A step of the schema may take long, and another server may be taking it.
     static let schemaSettings = Statement(
         "schema_settings", "SELECT set_config('statement_timeout', '600s', true), set_config('lock_timeout', '600s', true)")

@@ -159,10 +159,10 @@ extension Statement {
     static let addInvalidations = Statement(
         "add_invalidations",
         """
-        INSERT INTO freshet.invalidation(namespace, kind, collection, name, revision, modified)
-        SELECT d.namespace, d.kind, d.collection, d.name, d.revision, d.modified
-        FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
-            AS d(namespace, kind, collection, name, revision, modified)
+        INSERT INTO freshet.invalidation(namespace, kind, collection, name, revision, modified, since)
+        SELECT d.namespace, d.kind, d.collection, d.name, d.revision, d.modified, d.since
+        FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[])
+            AS d(namespace, kind, collection, name, revision, modified, since)
         """)
 
     static let putClients = Statement(

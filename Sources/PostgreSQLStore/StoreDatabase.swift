@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import FreshetPlatform
 internal import FreshetPostgreSQL
 internal import FreshetServer
 internal import Synchronization
@@ -22,6 +23,9 @@ final class StoreDatabase: Sendable {
 
     private let outage = Mutex<Outage?>(nil)
     private static let outagePause = Duration.seconds(1)
+    private let watches = Mutex<[HostWatch]>([])
+    /// The host that had the latest history when the hosts were asked, by its place in the URI.
+    private let latestHost = Atomic(0)
     private let opened = Atomic(0)
     private let failures = Atomic(0)
 
@@ -37,6 +41,8 @@ final class StoreDatabase: Sendable {
         self.random = random
         label = settings.label
     }
+
+    deinit { for watch in watches.withLock({ $0 }) { watch.stop() } }
 
     /// The history that the store's connections see; `nil` before the first.
     var history: StoreHistory? { latest.withLock { $0 } }
@@ -70,6 +76,7 @@ final class StoreDatabase: Sendable {
             let (connection, place) = try connect()
             _ = try enter(connection, place)
             opened.add(1, ordering: .relaxed)
+            for watch in watches.withLock({ $0 }) { watch.opened() }
             return (connection, place)
         } catch let error as PostgreSQLError
             where [.unreachable, .timedOut, .tooManyConnections, .lockTimeout].contains(error.category)
@@ -120,7 +127,25 @@ final class StoreDatabase: Sendable {
         return found
     }
 
+    /// Opens a connection to the latest server that answers. libpq takes the first of the hosts that accepts writes, which may be a
+    /// former primary.
     private func connect() throws -> (Connection, ServerPlace) {
+        let first = try connect(settings)
+        guard isFormer(first.1) else { return first }
+        let hosts = settings.hosts
+        // The one that is known to be later comes first: the others may not answer for seconds.
+        let likely = latestHost.load(ordering: .relaxed)
+        for host in [likely] + hosts.indices.filter({ $0 != likely }) {
+            // The failure to report is that there is no later host, and not the failure of one of them.
+            if let found = try? connect(hosts[host]), !isFormer(found.1) { return found }
+        }
+        throw PostgreSQLError(
+            .unreachable, "another server of PostgreSQL has taken over, and the hosts that answer have an earlier state: \(first.1)")
+    }
+
+    private func isFormer(_ place: ServerPlace) -> Bool { history.map { $0.place.continues(place) } ?? false }
+
+    private func connect(_ settings: ConnectionSettings) throws -> (Connection, ServerPlace) {
         let connection = try Connection(settings)
         let deadline = Deadline(after: Self.patience)
         guard connection.serverVersion >= 140_000 else {
@@ -202,6 +227,59 @@ final class StoreDatabase: Sendable {
 
     private func history(_ row: QueryResult) throws -> ServerPlace {
         ServerPlace(system: try row.int64(0, 1), timeline: try row.int64(0, 2))
+    }
+
+    // MARK: The other hosts
+
+    /// How long a host has for its answer, once it has accepted a connection.
+    private static let hostPatience = Duration.seconds(3)
+
+    /// Has the hosts asked at regular intervals, and after each new connection, for as long as the store is used: each by a separate
+    /// thread, since one that does not answer must not hold up the others.
+    ///
+    /// - Parameters:
+    ///   - interval: in milliseconds, 1 or more.
+    ///   - onTakeover: called by a thread that asks, when another server has taken over.
+    func watchHosts(every interval: Int64, onTakeover: @escaping @Sendable () -> Void) throws {
+        do throws(SystemFailure) {
+            for host in settings.hosts.indices {
+                let watch = try HostWatch(every: interval) { [weak self] in
+                    if self?.check(host: host) == true { onTakeover() }
+                }
+                watches.withLock { $0.append(watch) }
+                try watch.start()
+            }
+        } catch { throw StoreError.failed(path: label, reason: "no thread that asks the database's hosts: error \(error.code)") }
+    }
+
+    /// Asks a host, over a separate connection, which history it has. If it has a later timeline of the cluster, no connection to an
+    /// earlier server is used again. A standby behind the present server has the same timeline, another cluster says nothing, and a host
+    /// that cannot be asked has no say.
+    ///
+    /// - Parameter host: its place in the URI.
+    /// - Returns: whether another server has taken over.
+    func check(host: Int) -> Bool {
+        guard let found = Self.place(of: settings.hosts[host]) else { return false }
+        let isLater = latest.withLock { latest in
+            guard let place = latest?.place, found.continues(place) else { return false }
+            // How often its epochs were renewed, the first connection finds out.
+            latest?.place = found
+            return true
+        }
+        if isLater { latestHost.store(host, ordering: .relaxed) }
+        return isLater
+    }
+
+    /// Asks all hosts, one after the other.
+    func checkHosts() -> Bool { settings.hosts.indices.reduce(false) { check(host: $1) || $0 } }
+
+    private static func place(of host: ConnectionSettings) -> ServerPlace? {
+        guard let connection = try? Connection(host), let row = try? connection.run(.hostPlace, by: Deadline(after: hostPatience)),
+            row.count == 1, let system = try? row.int64(0, 0)
+        else { return nil }
+        if let name = row.optionalText(0, 1) { return ServerPlace(system: system, logFile: name) }
+        guard let timeline = try? row.optionalInt64(0, 2) else { return nil }
+        return ServerPlace(system: system, timeline: timeline)
     }
 
     /// Takes note of the history that a connection sees.

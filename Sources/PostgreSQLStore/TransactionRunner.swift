@@ -121,6 +121,7 @@ struct TransactionRunner: Sendable {
         }
         let history = StoreHistory(place: place, ordinal: try row.int64(0, 2))
         guard place == opened else { throw PostgreSQLError(.connectionLost, "the server has begun another timeline") }
+        if let latest = database.history, latest.place.continues(place) { throw Self.takenOver }
         if history != database.history { try database.see(history) }
         transaction.version = AccessVersion(history: history.ordinal, number: try row.int64(0, 4))
         if !loading.isEmpty {
@@ -147,6 +148,8 @@ struct TransactionRunner: Sendable {
             throw PostgreSQLError(.collision, "PostgreSQL has undone the transaction instead of committing it")
         }
         try connection.checkStandby(database.label)
+        // A standby that has been promoted since may lack it.
+        guard database.history?.place == identity.history.place else { throw unknown("another server of PostgreSQL has taken over") }
     }
 
     /// Finds out whether a transaction was committed whose answer is lost. Returns if it was.
@@ -205,6 +208,9 @@ struct TransactionRunner: Sendable {
         }
         try connection.checkStandby(database.label)
     }
+
+    /// Nothing was committed: another connection is opened.
+    private static let takenOver = PostgreSQLError(.connectionLost, "another server of PostgreSQL has taken over")
 
     private func unknown(_ reason: String) -> StoreError { .outcomeUnknown(path: database.label, reason: reason) }
 }

@@ -72,9 +72,9 @@ extension Connection {
         // Whether the database has another file than its path, by SQLite: only then are the files above those that it has open.
         var hasMoved: Int32 = 0
         let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-        guard code == SQLITE_OK, hasMoved == 0 else { throw SQLiteError.moved(afterCommit: false, "code \(code) \(hasMoved)") }
+        guard code == SQLITE_OK, hasMoved == 0 else { throw SQLiteError.moved(afterCommit: false) }
         return try found.map { path, identity in
-            guard let identity else { throw SQLiteError.moved(afterCommit: false, "no \(path)") }
+            guard let identity else { throw SQLiteError.moved(afterCommit: false) }
             return PlacedFile(path, identity)
         }
     }

@@ -31,10 +31,10 @@ extension SQLiteError {
     private static let fileUnlinked = SQLITE_IOERR | 27 << 8
 
     /// The failure of a connection whose files are no longer at their paths.
-    static func moved(afterCommit: Bool, _ why: String = "", line: Int = #line) -> SQLiteError {
+    static func moved(afterCommit: Bool) -> SQLiteError {
         SQLiteError(
             code: afterCommit ? fileUnlinked : databaseMoved,
-            message: "\(line) \(why) the database, its log or its lock was moved, replaced or deleted while it was open")
+            message: "the database, its log or its lock was moved, replaced or deleted while it was open")
     }
 
     /// The primary result code, the low byte of the extended one.

@@ -33,8 +33,10 @@ package final class PostgreSQLCluster: Sendable {
     private let output: Pipe
     private let databases = Mutex((made: 0, free: [String]()))
 
-    /// - Parameter settings: lines of `postgresql.conf`.
-    package init(settings: [String] = []) throws {
+    /// - Parameters:
+    ///   - settings: lines of `postgresql.conf`.
+    ///   - primary: the server that the new one follows as a standby; `nil` makes another cluster.
+    package init(settings: [String] = [], standbyOf primary: PostgreSQLCluster? = nil) throws {
         guard let programs = Self.programs else { throw NotStarted(log: Self.reason) }
         self.programs = programs
         var template = Array("/tmp/freshet-pg-XXXXXX".utf8CString)
@@ -45,7 +47,7 @@ package final class PostgreSQLCluster: Sendable {
         pipe = Pipe()
         output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", Self.script, "cluster", folder, programs] + settings
+        process.arguments = ["-c", Self.script, "cluster", folder, programs, primary?.folder ?? ""] + settings
         process.standardInput = pipe
         process.standardOutput = output
         try process.run()
@@ -102,8 +104,13 @@ package final class PostgreSQLCluster: Sendable {
     }
 
     /// Ends the server's processes at once, and starts it again: changes that are not on its disk are lost.
-    package func crash() throws {
-        try pipe.fileHandleForWriting.write(contentsOf: Data("crash\n".utf8))
+    package func crash() throws { try command("crash") }
+
+    /// Makes a standby a primary. The server that it has followed goes on.
+    package func promote() throws { try command("promote") }
+
+    private func command(_ name: String) throws {
+        try pipe.fileHandleForWriting.write(contentsOf: Data("\(name)\n".utf8))
         let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         guard text == "ready\n" else { throw NotStarted(log: text) }
     }
@@ -117,15 +124,19 @@ package final class PostgreSQLCluster: Sendable {
     /// PostgreSQL refuses to run as root, so root becomes the user of the Debian package. The log is for the reader of a failure.
     private static let script = """
         set -u
-        folder=$1 programs=$2
-        shift 2
+        folder=$1 programs=$2 primary=$3
+        shift 3
         as() { "$@"; }
         if [ "$(id -u)" -eq 0 ]; then
             chown postgres "$folder"
             as() { setpriv --reuid=postgres --regid=postgres --clear-groups -- "$@"; }
         fi
         cd "$folder"
-        as "$programs/initdb" -D "$folder/data" -U postgres --encoding=UTF8 --locale=C --no-sync -A trust >"$folder/initdb.log" 2>&1
+        if [ -n "$primary" ]; then
+            as "$programs/pg_basebackup" -h "$primary" -U postgres -D "$folder/data" -R -c fast --no-sync >"$folder/initdb.log" 2>&1
+        else
+            as "$programs/initdb" -D "$folder/data" -U postgres --encoding=UTF8 --locale=C --no-sync -A trust >"$folder/initdb.log" 2>&1
+        fi
         {
             echo "listen_addresses = ''"
             echo "unix_socket_directories = '$folder'"
@@ -136,7 +147,12 @@ package final class PostgreSQLCluster: Sendable {
         printf '%s\\n' 'local all guarded scram-sha-256' 'local all all trust' 'local replication all trust' >"$folder/data/pg_hba.conf"
         control() { as "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 60 "$@" >/dev/null 2>&1 </dev/null && echo ready || cat "$folder"/*.log; }
         control start
-        while read -r _; do control -m immediate restart; done
+        while read -r command; do
+            case $command in
+            crash) control -m immediate restart ;;
+            promote) control promote ;;
+            esac
+        done
         as "$programs/pg_ctl" -D "$folder/data" -m immediate stop >/dev/null 2>&1
         rm -rf "$folder"
         """

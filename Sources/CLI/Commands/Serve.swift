@@ -110,6 +110,13 @@ struct Serve: AsyncParsableCommand {
             no other standby. (default: renew)
             """, valueName: "renew|keep"))
     var failover: Failover?
+    @Option(
+        help: ArgumentHelp(
+            """
+            How often each host of the --store is asked whether it has taken over, 1 to 60 seconds. Until then a server whose connections \
+            stay at a former primary acknowledges writes that are lost. (default: 2)
+            """, valueName: "seconds"))
+    var postgresCheckInterval: Int?
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
     @Flag(help: "The folder was restored from a back-up: give every namespace a new epoch. For the first start only.")
     var restored = false
@@ -185,6 +192,10 @@ struct Serve: AsyncParsableCommand {
         }
         guard store == nil || !memory else { throw ValidationError("one of these: --store, --memory") }
         guard postgresNotify == nil || store != nil else { throw ValidationError("--postgres-notify goes with --store") }
+        guard postgresCheckInterval == nil || store != nil else { throw ValidationError("--postgres-check-interval goes with --store") }
+        if let postgresCheckInterval, !(1...60).contains(postgresCheckInterval) {
+            throw ValidationError("--postgres-check-interval takes 1 to 60 seconds, not \(postgresCheckInterval)")
+        }
         guard failover == nil || store != nil else { throw ValidationError("--failover goes with --store") }
         guard store == nil || data == nil else { throw ValidationError("one of these: --store, --data") }
         guard data == nil || !memory else { throw ValidationError("one of these: --data, --memory") }
@@ -258,8 +269,9 @@ struct Serve: AsyncParsableCommand {
         // A program that read the log and has gone must not take the server with it.
         signal(SIGPIPE, SIG_IGN)
         let logger = Logger(label: "freshet")
+        let checkInterval = Duration.seconds(postgresCheckInterval ?? 2)
         let shared = try store.map { [listens = postgresNotify != .off, keepsEpochs = failover == .keep] uri throws(CommandFailure) in
-            try StoreLocation(uri).shared(listens: listens, keepsEpochs: keepsEpochs, logger: logger)
+            try StoreLocation(uri).shared(listens: listens, keepsEpochs: keepsEpochs, hostCheckInterval: checkInterval, logger: logger)
         }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         do throws(RecordServerError) {

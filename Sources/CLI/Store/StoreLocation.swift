@@ -35,9 +35,13 @@ struct StoreLocation {
     /// - Parameters:
     ///   - listens: whether the servers notify each other of their commits.
     ///   - keepsEpochs: whether the epochs stay after a failover.
-    func shared(listens: Bool, keepsEpochs: Bool, logger: Logger) throws(CommandFailure) -> SharedStore {
+    ///   - hostCheckInterval: how often the hosts are asked whether another one has taken over.
+    func shared(
+        listens: Bool, keepsEpochs: Bool, hostCheckInterval: Duration, logger: Logger
+    ) throws(CommandFailure) -> SharedStore {
         do throws(StoreError) {
-            return try PostgreSQLRecordStore.shared(uri: uri, listens: listens, failover: keepsEpochs ? .keep : .renew, logger: logger)
+            return try PostgreSQLRecordStore.shared(
+                uri: uri, listens: listens, failover: keepsEpochs ? .keep : .renew, hostCheckInterval: hostCheckInterval, logger: logger)
         } catch { throw CommandFailure(error) }
     }
 
@@ -76,7 +80,9 @@ struct StoreLocation {
             "this freshet was built without PostgreSQL: build it with 'swift build -c release --product freshet --traits PostgreSQL'")
     }
 
-    func shared(listens: Bool, keepsEpochs: Bool, logger: Logger) throws(CommandFailure) -> SharedStore {
+    func shared(
+        listens: Bool, keepsEpochs: Bool, hostCheckInterval: Duration, logger: Logger
+    ) throws(CommandFailure) -> SharedStore {
         throw CommandFailure(.software, Self.supported)
     }
 

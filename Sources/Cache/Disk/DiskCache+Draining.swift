@@ -142,7 +142,12 @@ extension DiskCache {
         let uses = takeAccesses()
         accessLog.withLock { $0.isScheduled = false }
         if uses.order.isEmpty { return }
-        if case .failure(let error) = guarded({ try maintained(try currentDatabase()) { try write(uses, try currentDatabase()) } }) {
+        let result = guarded {
+            // One database for the whole transaction: another instance may start a generation meanwhile.
+            let database = try currentDatabase()
+            try maintained(database) { try write(uses, database) }
+        }
+        if case .failure(let error) = result {
             configuration.logger.warning("the cache could not note uses", metadata: ["error": "\(error)"])
         }
     }

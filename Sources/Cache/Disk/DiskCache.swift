@@ -181,7 +181,7 @@ public final class DiskCache: Sendable {
                     let failed = writing.database?.generation ?? shared.withLock { $0.control?.generation }
                     if isMended { return .failure(.storageFailed(path: directory, reason: reason)) }
                     isMended = true
-                    do { try mend("\(reason) db \(String(describing: writing.database?.generation)) now \(String(describing: shared.withLock { $0.control?.generation })) left \(left)", failed) } catch { return .failure(asCacheError(error)) }
+                    do { try mend(reason, failed) } catch { return .failure(asCacheError(error)) }
                 }
             }
         }

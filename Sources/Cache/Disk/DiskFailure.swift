@@ -25,7 +25,7 @@ enum DiskFailure: Error {
     private static func of(_ error: SQLiteError, _ directory: String) -> DiskFailure {
         switch error.category {
         case .full: .cache(.diskFull(path: directory))
-        case .moved, .movedAfterCommit: .damage("the files of \(directory) were moved, replaced or deleted: \(error.message)")
+        case .moved, .movedAfterCommit: .damage("the files of \(directory) were moved, replaced or deleted")
         case .busy, .interrupted, .outOfMemory: .cache(.storageFailed(path: directory, reason: error.description))
         // The format in the file's head may say so too.
         case .readOnly: access(directory, W_OK) == 0 ? .damage(error.description) : .cache(.readOnly(path: directory))

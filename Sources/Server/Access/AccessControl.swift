@@ -144,13 +144,8 @@ final class AccessControl: Sendable {
         return state.withLock { $0.takeEndedGracePeriods(at: now) }
     }
 
-    /// Removes the revocations whose tokens have all expired, and returns them. Removes none after a jump of the wall clock.
-    func removeExpiredRevocations() -> [Revocation] {
-        let now = now
-        if let removed = state.withLock({ $0.removeExpiredRevocations(at: now) }) { return removed }
-        logger.warning("the wall clock has jumped ahead by more than an hour: no revocation is removed until the next compaction")
-        return []
-    }
+    /// Removes the revocations whose tokens have all expired, and returns them.
+    func removeExpiredRevocations(at now: WriteTime) -> [Revocation] { state.withLock { $0.removeExpiredRevocations(at: now) } }
 
     // MARK: Uses of keys
 

@@ -1,4 +1,5 @@
 import FreshetTrust
+import FreshetWire
 
 /// What a server decides by: the policy of its configuration, a copy of the store's access rows, and the sessions that were
 /// opened by them. A pure value, but for the fetches of issuers' keys.
@@ -12,12 +13,10 @@ struct AccessState: Sendable {
     var classes = RightsClasses()
     /// That of the rows.
     private(set) var version: AccessVersion
-    /// The time of the last call of ``removeExpiredRevocations(at:)``.
-    private var lastRemoval: TimeReading
 
     /// - Parameter rows: all rows of the store.
     init(_ policy: AccessPolicy, _ issuers: [IssuerKeys], _ rows: AccessChanges, at now: TimeReading) {
-        (self.policy, self.issuers, version, lastRemoval) = (policy, issuers, rows.version, now)
+        (self.policy, self.issuers, version) = (policy, issuers, rows.version)
         keys = KeyTable(rows.rows)
         takeRevocations(rows.rows, at: now)
     }
@@ -56,13 +55,11 @@ struct AccessState: Sendable {
         }
     }
 
-    /// Removes the revocations whose tokens have all expired, and returns them; `nil` if the wall clock has gone ahead of the
-    /// monotonic one by more than an hour since the last call. It may be set back again, and the tokens be valid then.
-    mutating func removeExpiredRevocations(at now: TimeReading) -> [Revocation]? {
-        let (wall, monotonic) = (now.wall - lastRemoval.wall, now.monotonic - lastRemoval.monotonic)
-        lastRemoval = now
-        guard wall - monotonic <= 3_600_000 else { return nil }
-        return revocations.removeExpired(longest: Revocation.retention, at: now.wall)
+    /// Removes the revocations whose tokens have all expired, and returns them.
+    ///
+    /// - Parameter now: a wall clock that is ahead may be set back again, and the tokens be valid then, so both clocks have to be late.
+    mutating func removeExpiredRevocations(at now: WriteTime) -> [Revocation] {
+        revocations.removeExpired(longest: Revocation.retention, at: min(now.wall, now.retention).milliseconds)
     }
 
     // MARK: Sessions

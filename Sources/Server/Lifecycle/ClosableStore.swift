@@ -33,6 +33,8 @@ final class ClosableStore: RecordStore {
         try open().namespaces(withPrefix: prefix, limit: limit)
     }
 
+    func retention() throws(StoreError) -> RetentionClock.Stored { try open().retention() }
+
     func accessVersion() throws(StoreError) -> AccessVersion { try open().accessVersion() }
 
     func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges {

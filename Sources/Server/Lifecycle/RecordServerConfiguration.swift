@@ -136,12 +136,14 @@ public struct RecordServerConfiguration: Sendable {
     /// for longest are evicted, and the store answers instead. One namespace never takes more than half.
     public var recentTotalBytes = 64 << 20
 
-    /// How long a delete is remembered. A client that was away for longer starts again from a list.
+    /// How long a delete is remembered, while the server runs or is off for a day at most: no wall clock is trusted to say more. A client
+    /// that was away for longer starts again from a list.
     public var tombstoneRetention = Duration.seconds(30 * 86_400)
-    /// How long the outcomes of a client's writes are kept after its last one, in whole days. Its number is kept for ever, so a client that comes back
-    /// later goes on; a write that it repeats has no effect and is answered as `settled`.
+    /// How long the outcomes of a client's writes are kept after its last one, in whole days, counted as those of ``tombstoneRetention``.
+    /// Its number is kept for ever, so a client that comes back later goes on; a write that it repeats has no effect and is answered as
+    /// `settled`.
     public var outcomeRetention = Duration.seconds(365 * 86_400)
-    /// From the end of one pass of compaction to the next.
+    /// From the end of one pass of compaction to the next. The first one begins when the server has started.
     public var compactionInterval = Duration.seconds(3_600)
     /// How long a stop waits for requests in flight.
     public var drainTimeout = Duration.seconds(10)

@@ -2,9 +2,9 @@ internal import FreshetPlatform
 
 /// The server's sources of time and randomness. Tests and simulators supply others.
 public struct ServerEnvironment: Sendable {
-    /// Nanoseconds that never go back, from any origin, for deadlines.
+    /// Nanoseconds that never go back, from any origin, for deadlines and for the age of deletes and outcomes.
     public var monotonicNanoseconds: @Sendable () -> Int64
-    /// Milliseconds since 1970-01-01T00:00:00Z, for `modified` and the tombstone retention.
+    /// Milliseconds since 1970-01-01T00:00:00Z, for `modified`, tokens and certificates, and for how long the server was off.
     public var wallMilliseconds: @Sendable () -> Int64
     /// 64 random bits, for the seeds of epochs and the jitter of `Retry-After`.
     public var random: @Sendable () -> UInt64

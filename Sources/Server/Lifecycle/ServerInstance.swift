@@ -15,9 +15,7 @@ final class ServerInstance: Sendable {
     private let listeners: ServerListeners
     private let timer = RepeatingTimer(interval: ServerInstance.tick)
     private let compaction: Mutex<CompactionSchedule>
-    private let environment: ServerEnvironment
-    private let retention: Int64
-    private let outcomeRetention: Int64
+    private let retention: Retention
     private let isCheckingFiles = Atomic(false)
 
     /// How often waits and compaction are checked, in milliseconds.
@@ -45,12 +43,18 @@ final class ServerInstance: Sendable {
                     logger: logger)
                 : nil
         } catch { throw RecordServerError(error) }
+        retention = Retention(
+            deletes: configuration.tombstoneRetention.clampedMilliseconds, outcomes: configuration.outcomeRetention.clampedMilliseconds)
+        let clock: ServerClock
+        do throws(StoreError) { clock = try ServerClock(store, environment, offLimit: retention.offLimit) } catch {
+            throw RecordServerError(error)
+        }
         let core = ServerCore(
-            store: store, announcements: shared?.announcements, settings: configuration.settings, access: access, listeners: listeners,
+            store: store, clock: clock, announcements: shared?.announcements, settings: configuration.settings, access: access,
+            listeners: listeners,
             audit: audit,
             pendingReads: configuration.pendingReads, environment: environment, logger: logger)
         self.core = core
-        self.environment = environment
         var http = configuration.http
         crossOrigin = CrossOriginList(
             configuration.allowedOrigins, exposed: ServerCore.fieldsForPages, accepted: ServerCore.fieldsOfPages)
@@ -61,10 +65,7 @@ final class ServerInstance: Sendable {
             core.feeds.drain()
         }
         core.attach(server)
-        retention = configuration.tombstoneRetention.clampedMilliseconds
-        outcomeRetention = configuration.outcomeRetention.clampedMilliseconds
-        compaction = Mutex(
-            CompactionSchedule(interval: configuration.compactionInterval.clampedMilliseconds, retention: retention, now: core.now()))
+        compaction = Mutex(CompactionSchedule(interval: configuration.compactionInterval.clampedMilliseconds, now: core.now()))
     }
 
     deinit { timer.cancel() }
@@ -74,7 +75,11 @@ final class ServerInstance: Sendable {
             try core.audit.start()
             core.follower?.timePassed()
             timer.start { [weak self] in self?.timePassed() }
-            do throws(SocketHTTPError) { return try server.startListening() } catch { throw RecordServerError(error) }
+            let addresses: [BoundAddress]
+            do throws(SocketHTTPError) { addresses = try server.startListening() } catch { throw RecordServerError(error) }
+            // Now and not at the first tick: the store has to have the mark of the clock by which writes are stamped.
+            compactIfDue(now: core.now())
+            return addresses
         } catch {
             timer.cancel()
             core.follower?.stop()
@@ -142,9 +147,7 @@ final class ServerInstance: Sendable {
 
     /// Runs all steps of a compaction pass now.
     func compact() async {
-        let wall = environment.wallMilliseconds()
-        let (time, outcomes) = (Timestamp(milliseconds: wall - retention), outcomeHorizon(wall))
-        while await compactStep(before: time, outcomes) == false {}
+        while await compactStep() == false {}
     }
 
     private func timePassed() {
@@ -160,12 +163,14 @@ final class ServerInstance: Sendable {
         core.access?.tick()
         if core.access?.takeEndedGracePeriods() == true { core.endRevokedWaits() }
         core.audit.tick()
-        let wall = environment.wallMilliseconds()
-        let due = compaction.withLock { $0.tick(now: now, wall: wall) }
-        guard let due else { return }
+        compactIfDue(now: now)
+    }
+
+    private func compactIfDue(now: Int64) {
+        guard compaction.withLock({ $0.tick(now: now) }) else { return }
         core.removeExpiredRevocations()
         core.committer.submit(
-            .compact(before: due, outcomesBefore: outcomeHorizon(wall)) { [weak self, core] committed in
+            .compact(by: core.clock, retention) { [weak self, core] committed in
                 let isComplete = Self.count(committed, core)
                 self?.compaction.withLock { $0.finished(isComplete: isComplete, now: core.now()) }
             })
@@ -182,17 +187,11 @@ final class ServerInstance: Sendable {
         }
     }
 
-    private func compactStep(before time: Timestamp, _ outcomes: Timestamp) async -> Bool {
+    private func compactStep() async -> Bool {
         await withCheckedContinuation { continuation in
             core.committer.submit(
-                .compact(before: time, outcomesBefore: outcomes) { [core] in continuation.resume(returning: Self.count($0, core)) })
+                .compact(by: core.clock, retention) { [core] in continuation.resume(returning: Self.count($0, core)) })
         }
-    }
-
-    /// The time since which a client has to be idle for its outcomes to be forgotten.
-    private func outcomeHorizon(_ wall: Int64) -> Timestamp {
-        let (horizon, overflow) = wall.subtractingReportingOverflow(outcomeRetention)
-        return Timestamp(milliseconds: overflow ? .min : horizon)
     }
 
     /// Counts the work of a step, and returns whether no work remains. A failure is in the log already and leaves the
@@ -217,7 +216,7 @@ final class ServerInstance: Sendable {
         guard configuration.isRestored else { return store }
         let rotation = Submission.rotateEpochs(seed: environment.random()) { _ in }
         _ = try GroupCommit.commit(
-            [rotation], to: store, at: Timestamp(milliseconds: environment.wallMilliseconds()), editLimit: configuration.editedBytes)
+            [rotation], to: store, at: WriteTime(milliseconds: environment.wallMilliseconds()), editLimit: configuration.editedBytes)
         return store
     }
 }

@@ -62,7 +62,7 @@ extension ServerCore {
     /// Removes the revocations whose tokens have all expired.
     func removeExpiredRevocations() {
         guard let access else { return }
-        let ended = access.removeExpiredRevocations()
+        let ended = access.removeExpiredRevocations(at: clock.now)
         guard !ended.isEmpty else { return }
         committer.submit(
             .access { (_: Committed<Void>) in

@@ -9,6 +9,7 @@ import Synchronization
 /// The state that all handlers share.
 final class ServerCore: Sendable {
     let store: any RecordStore
+    let clock: ServerClock
     let committer: Committer
     let feeds: FeedRegistry<FeedReader>
     /// `nil` if no other server writes to the store.
@@ -63,7 +64,8 @@ final class ServerCore: Sendable {
 
     /// - Parameter announcements: the connection to the other servers of the store, if there may be any.
     init(
-        store: any RecordStore, announcements: (any CommitAnnouncements)? = nil, settings: Settings, access: AccessControl? = nil,
+        store: any RecordStore, clock: ServerClock, announcements: (any CommitAnnouncements)? = nil, settings: Settings,
+        access: AccessControl? = nil,
         listeners: ServerListeners, audit: AuditLog, pendingReads: Int, environment: ServerEnvironment, logger: Logger
     ) {
         let metrics = ServerMetrics()
@@ -107,7 +109,7 @@ final class ServerCore: Sendable {
         configuration.quotas = settings.quotas
         committer = Committer(
             store: store, access: copy, configuration: configuration,
-            clock: { Timestamp(milliseconds: environment.wallMilliseconds()) },
+            clock: { clock.now },
             now: environment.monotonicNanoseconds,
             onFailure: { error in
                 metrics.failedCommits.add()
@@ -125,6 +127,7 @@ final class ServerCore: Sendable {
         self.reads = reads
         lookups = LookupQueue(store, reads: reads, limit: pendingReads)
         self.store = store
+        self.clock = clock
         self.feeds = feeds
         self.metrics = metrics
         self.environment = environment

@@ -76,6 +76,9 @@ package protocol RecordStore: Sendable {
     /// The principal that a device's name belongs to; `nil` if it has no owner.
     func owner(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> ClientOwner?
 
+    /// What the store keeps of the retention clock. O(log n).
+    func retention() throws(StoreError) -> RetentionClock.Stored
+
     /// The version of the access rows. O(1).
     func accessVersion() throws(StoreError) -> AccessVersion
 

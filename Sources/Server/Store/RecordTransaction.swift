@@ -23,12 +23,12 @@ package protocol RecordTransaction: AnyObject {
     /// Forgets deletes and invalidations of one namespace, however new, at most `limit` rows: first the deletes, each by revision.
     func forgetDeletes(of namespace: Namespace, limit: Int) throws -> Compaction
 
-    /// Forgets the outcomes of clients that have written nothing since the day of a time, at most `limit` rows. Their
-    /// last numbers stay, so that no write is applied twice: docs/decisions/0039-idle-clients.md.
+    /// Forgets the outcomes of clients that have written nothing since the day of a time of the retention clock, at most `limit`
+    /// rows. Their last numbers stay, so that no write is applied twice: docs/decisions/0039-idle-clients.md.
     func forgetOutcomes(before time: Timestamp, limit: Int) throws -> Compaction
 
-    /// Forgets deletes and invalidations from before a time, and removes the rows of dropped namespaces, at most
-    /// `limit` rows.
+    /// Forgets deletes and invalidations from before a time of the retention clock, and removes the rows of dropped
+    /// namespaces, at most `limit` rows.
     func compact(before time: Timestamp, limit: Int) throws -> Compaction
 
     /// The version of the access rows before the changes of this transaction, which makes at most one more. No other transaction
@@ -43,6 +43,11 @@ package protocol RecordTransaction: AnyObject {
 
     /// Removes a key or a revocation, if there is one of this name.
     func remove(_ kind: AccessRow.Kind, named name: String) throws
+
+    /// Raises each part of the mark of the retention clock to that of `mark`, and returns what the store has then. A store that
+    /// has a wall clock takes the time of that for ``RetentionClock/Mark/wall``. Call it last: over a store that servers share,
+    /// they wait for each other from then on to the end of the transaction.
+    func raise(_ mark: RetentionClock.Mark) throws -> RetentionClock.Mark
 
     /// Makes a write without meaning, so that a commit shows whether the disk accepts it. Servers that share the store
     /// write different rows, so that they do not wait for each other.
@@ -97,7 +102,7 @@ package protocol NamespaceTransaction: AnyObject {
     func delete(_ key: RecordKey, _ existing: ExistingRow, _ metadata: WriteMetadata) throws -> Revision
 
     /// Records that the records in the scope have changed elsewhere. They keep their revisions.
-    func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision
+    func invalidate(_ scope: InvalidationScope, at time: WriteTime) throws -> Revision
 
     /// The number of the device's last decided write; 0 if it has none.
     func lastWrite(of client: ClientIdentifier) throws -> Int64
@@ -112,6 +117,8 @@ package protocol NamespaceTransaction: AnyObject {
     /// Keeps the outcomes of writes that were decided now, in order and without a gap after the device's last number;
     /// the number of the last one becomes the device's last. Forgets outcomes at or below `settled`. Records the day,
     /// from which it follows how long the client has been idle. The name then belongs to `owner`, unless that is `nil`.
+    ///
+    /// - Parameter time: by the retention clock.
     func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, owner: ClientOwner?, settled: Int64, at time: Timestamp) throws
 
     /// Runs the closure and undoes what it did to this namespace if it throws.
@@ -135,15 +142,36 @@ package struct ExistingRow: Hashable, Sendable {
     }
 }
 
+/// The time of a write.
+package struct WriteTime: Hashable, Sendable {
+    /// By the wall clock, for people to read.
+    package var wall: Timestamp
+    /// By the ``RetentionClock``, for deletes, invalidations and outcomes.
+    package var retention: Timestamp
+
+    package init(wall: Timestamp, retention: Timestamp) {
+        self.wall = wall
+        self.retention = retention
+    }
+
+    /// The same time by both clocks, for tests and simulators.
+    package init(_ time: Timestamp) { self.init(wall: time, retention: time) }
+
+    /// The same time by both clocks, for tests.
+    package init(milliseconds: Int64) { self.init(Timestamp(milliseconds: milliseconds)) }
+}
+
 /// The time and the author of a write.
 package struct WriteMetadata: Hashable, Sendable {
-    package var modified: Timestamp
+    package var time: WriteTime
+    /// By the wall clock.
+    package var modified: Timestamp { time.wall }
     package var author: Change.Author?
     /// The first revision of the atomic batch that the write belongs to, if any. The feed keeps the batch on one page.
     package var firstOfBatch: Revision?
 
-    package init(modified: Timestamp, author: Change.Author? = nil, firstOfBatch: Revision? = nil) {
-        self.modified = modified
+    package init(time: WriteTime, author: Change.Author? = nil, firstOfBatch: Revision? = nil) {
+        self.time = time
         self.author = author
         self.firstOfBatch = firstOfBatch
     }

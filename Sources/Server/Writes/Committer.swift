@@ -35,7 +35,7 @@ package final class Committer: Sendable {
 
     private let store: any RecordStore
     private let configuration: Configuration
-    private let clock: @Sendable () -> Timestamp
+    private let clock: @Sendable () -> WriteTime
     private let now: @Sendable () -> Int64
     private let onCommit: @Sendable ([NamespaceCommit]) -> Void
     private let onFailure: @Sendable (StoreError) -> Void
@@ -46,14 +46,14 @@ package final class Committer: Sendable {
     /// - Parameters:
     ///   - access: follows the store within each transaction, and gets its changes of access rows before any completion is
     ///     called.
-    ///   - clock: the time that records are stamped with.
+    ///   - clock: the time with which writes are stamped.
     ///   - now: nanoseconds that never go back, to estimate how long a write would have to wait.
     ///   - onCommit: gets the commits of each transaction, in the order of each namespace, before any completion is
     ///     called. Lanes call it at once.
     ///   - onFailure: gets the error of a failed transaction, for the log. The submissions have been refused by then.
     package init(
         store: any RecordStore, access: (any AccessCopy)? = nil, configuration: Configuration = Configuration(),
-        clock: @escaping @Sendable () -> Timestamp,
+        clock: @escaping @Sendable () -> WriteTime,
         now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void,
         onCommit: @escaping @Sendable ([NamespaceCommit]) -> Void
     ) {

@@ -1,5 +1,5 @@
 package import FreshetTrust
-package import FreshetWire
+internal import FreshetWire
 
 /// Applies a group of submissions in one transaction. The caller (``Committer``, or a simulator) supplies time and
 /// threads.
@@ -39,7 +39,7 @@ package struct GroupCommit: Sendable {
     ///   - access: brought up to date before the submissions are performed, so that they are decided by the rights of this moment.
     ///   - deadline: looked at after each submission, and between the writes of a batch that has read or made long values.
     package static func commit(
-        _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, quotas: Quotas.Space = Quotas.Space(),
+        _ submissions: [Submission], to store: any RecordStore, at time: WriteTime, editLimit: Int, quotas: Quotas.Space = Quotas.Space(),
         room: Int = GroupCommit.room, portion: Int = GroupCommit.portion, access: (any AccessCopy)? = nil,
         deadline: TransactionDeadline = .none
     ) throws(StoreError) -> GroupCommit {

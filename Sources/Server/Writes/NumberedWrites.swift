@@ -105,7 +105,7 @@ struct NumberedWrites {
         if !fresh.isEmpty {
             var outcomes = fresh.map { Self.kept($0, writes[$0.place].nonce) }
             if let leftOut { outcomes.insert(leftOut, at: 0) }
-            try namespace.keep(outcomes, of: client, owner: access?.owner, settled: ledger.settled, at: applier.modified)
+            try namespace.keep(outcomes, of: client, owner: access?.owner, settled: ledger.settled, at: applier.time.retention)
         }
         let decided = fresh.count == writes.count ? fresh : try answers(writes[..<end], decisions, fresh, kept, namespace)
         // The record that a single write has met is still the current one.

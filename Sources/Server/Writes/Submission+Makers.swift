@@ -121,13 +121,21 @@ extension Submission {
         then completion: @escaping @Sendable (Committed<Compaction>) -> Void
     ) -> Submission {
         Submission(writes: limit, isVital: true, then: completion) { context in
-            var compaction = try context.transaction.compact(before: time, limit: limit)
-            if let outcomesBefore, compaction.isComplete {
-                let step = try context.transaction.forgetOutcomes(before: outcomesBefore, limit: limit)
-                compaction.purged += step.purged
-                compaction.outcomes = step.outcomes
-                compaction.isComplete = step.isComplete
-            }
+            Committed(.success(try context.transaction.compact(before: time, outcomesBefore: outcomesBefore, limit: limit)), nil)
+        }
+    }
+
+    /// Runs one step of compaction, as ``compact(before:outcomesBefore:limit:then:)``, by the retention clock, whose time is stored too.
+    static func compact(
+        by clock: ServerClock, _ retention: Retention, limit: Int = 1_000,
+        then completion: @escaping @Sendable (Committed<Compaction>) -> Void
+    ) -> Submission {
+        Submission(writes: limit, isVital: true, then: completion) { context in
+            let now = clock.retained
+            let compaction = try context.transaction.compact(
+                before: now.before(milliseconds: retention.deletes), outcomesBefore: now.before(milliseconds: retention.outcomes),
+                limit: limit)
+            try clock.raise(in: context.transaction)
             return Committed(.success(compaction), nil)
         }
     }
@@ -139,5 +147,18 @@ extension Submission {
             try context.transaction.touch()
             return Committed(.success(()), nil)
         }
+    }
+}
+
+extension RecordTransaction {
+    fileprivate func compact(before time: Timestamp, outcomesBefore: Timestamp?, limit: Int) throws -> Compaction {
+        var compaction = try compact(before: time, limit: limit)
+        if let outcomesBefore, compaction.isComplete {
+            let step = try forgetOutcomes(before: outcomesBefore, limit: limit)
+            compaction.purged += step.purged
+            compaction.outcomes = step.outcomes
+            compaction.isComplete = step.isComplete
+        }
+        return compaction
     }
 }

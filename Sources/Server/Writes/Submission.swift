@@ -9,7 +9,7 @@ package struct Submission: Sendable {
     /// The transaction in which a submission works, with its limits and its log.
     struct Context {
         let transaction: any RecordTransaction
-        let time: Timestamp
+        let time: WriteTime
         let editLimit: Int
         /// The quotas of each namespace.
         var quotas = Quotas.Space()
@@ -166,7 +166,7 @@ extension Submission.Context {
         if let problem = access?.problem(in: namespace.state) { return Committed(.failure(problem), nil) }
         let base = namespace.state.cursor
         var applier = WriteApplier(
-            namespace: namespace, modified: time, editLimit: editLimit, room: room, wholeRoom: wholeRoom, portion: portion,
+            namespace: namespace, time: time, editLimit: editLimit, room: room, wholeRoom: wholeRoom, portion: portion,
             deadline: deadline)
         defer {
             touched += applier.touched

@@ -12,7 +12,7 @@ struct WriteApplier {
     }
 
     let namespace: any NamespaceTransaction
-    let modified: Timestamp
+    let time: WriteTime
     /// The most bytes of a value that is patched or incremented, before and after.
     let editLimit: Int
     /// How much the transaction may still touch. The write that exceeds it is the last.
@@ -43,11 +43,11 @@ struct WriteApplier {
     private var edited: (key: RecordKey, revision: Revision, document: JSONDocument)?
 
     init(
-        namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int, room: Int = .max, wholeRoom: Int = .max,
+        namespace: any NamespaceTransaction, time: WriteTime, editLimit: Int, room: Int = .max, wholeRoom: Int = .max,
         portion: Int = .max, deadline: TransactionDeadline = .none
     ) {
         self.namespace = namespace
-        self.modified = modified
+        self.time = time
         self.editLimit = editLimit
         self.room = room
         self.wholeRoom = wholeRoom
@@ -77,7 +77,7 @@ struct WriteApplier {
         for precondition in preconditions where !precondition.holds(for: record?.revision, in: namespace.state.epoch) {
             return .rejected(precondition.problem(current: try namespace.outline(key)))
         }
-        let metadata = WriteMetadata(modified: modified, author: author, firstOfBatch: firstOfBatch)
+        let metadata = WriteMetadata(time: time, author: author, firstOfBatch: firstOfBatch)
         switch operation {
         case .put(let content):
             let effect = try put(content, at: key, over: existing, metadata)
@@ -88,7 +88,7 @@ struct WriteApplier {
             if let problem = exhausted() { return .rejected(problem) }
             let revision = try namespace.delete(key, record, metadata)
             free(record, for: 0)
-            changes.append(Change(revision: revision, effect: .delete(key), modified: modified, author: author))
+            changes.append(Change(revision: revision, effect: .delete(key), modified: time.wall, author: author))
             return .written(revision, created: false)
         case .patch(let patch):
             guard let record else { return .rejected(Self.missing(key)) }
@@ -117,8 +117,8 @@ struct WriteApplier {
         var last = namespace.state.head
         guard last.number <= Revision.maximum.number - Int64(scopes.count) else { return .failure(Self.exhaustion) }
         for scope in scopes {
-            last = try namespace.invalidate(scope, at: modified)
-            changes.append(Change(revision: last, effect: .invalidate(scope), modified: modified))
+            last = try namespace.invalidate(scope, at: time)
+            changes.append(Change(revision: last, effect: .invalidate(scope), modified: time.wall))
         }
         return .success(last)
     }

@@ -49,7 +49,8 @@ extension SimulatedSystem {
         let group: GroupCommit
         do {
             group = try GroupCommit.commit(
-                parts.flatMap(\.submissions), to: shared.store, at: shared.wall(at: now), editLimit: 1 << 20, room: .max, portion: .max)
+                parts.flatMap(\.submissions), to: shared.store, at: WriteTime(shared.wall(at: now)), editLimit: 1 << 20, room: .max,
+                portion: .max)
         } catch {
             shared.revoked = revoked
             return refuse(jobs, error.problem, at: nil, server)
@@ -213,7 +214,8 @@ extension SimulatedSystem {
         shared.store = MemoryRecordStore(restoring: backup.store)
         do {
             _ = try GroupCommit.commit(
-                [.rotateEpochs(seed: random()) { _ in }], to: shared.store, at: shared.wall(at: now), editLimit: 1 << 20, room: .max)
+                [.rotateEpochs(seed: random()) { _ in }], to: shared.store, at: WriteTime(shared.wall(at: now)), editLimit: 1 << 20,
+                room: .max)
         } catch { throw fail(.bounded, nil, "a restored store did not take a new epoch: \(error)") }
         beginHistory(backup.point, "the server is restored from its back-up")
     }

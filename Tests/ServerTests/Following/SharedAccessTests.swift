@@ -24,7 +24,7 @@ import Testing
             control = AccessControl(try store.accessChanges(after: nil), environment: .system)
             follower = AccessFollower(control, store, later: { $0() }, logger: Logger(label: "test")) { ends.add() }
             committer = Committer(
-                store: store, access: follower, clock: { Timestamp(milliseconds: 5) }, now: { 0 }, onFailure: { Issue.record("\($0)") },
+                store: store, access: follower, clock: { WriteTime(milliseconds: 5) }, now: { 0 }, onFailure: { Issue.record("\($0)") },
                 onCommit: { _ in })
         }
 

@@ -1,6 +1,5 @@
 import FreshetTestSupport
 import FreshetWire
-import Synchronization
 import Testing
 
 @testable import FreshetServer
@@ -19,16 +18,14 @@ import Testing
         let directory = TemporaryDirectory()
         var configuration = RecordServerConfiguration()
         if isOnDisk { configuration.storage = .directory(directory.file("data")) }
-        let wall = Atomic<Int64>(1_800_000_000_000)
-        var environment = ServerEnvironment.system
-        environment.wallMilliseconds = { wall.load(ordering: .relaxed) }
-        try await TestServer.with(configuration, environment: environment) { server in
+        let clock = TestClock()
+        try await TestServer.with(configuration, environment: clock.environment) { server in
             let first = try await send(1...2, to: server)
             // When
-            wall.add(365 * 86_400_000, ordering: .relaxed)
+            clock.advance(365 * 86_400_000)
             await server.server.compact()
             let again = try await send(1...2, to: server)
-            wall.add(86_400_000, ordering: .relaxed)
+            clock.advance(86_400_000)
             await server.server.compact()
             let late = try await send(1...2, to: server)
             let next = try await send(2...3, to: server)

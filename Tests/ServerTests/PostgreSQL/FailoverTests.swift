@@ -45,7 +45,7 @@ struct FailoverTests {
         let recorder = CompletionRecorder<SingleReceipt>()
         let write = SingleWrite(key: try RecordKey("a/1"), operation: .put(json: "2"))
         try GroupCommit.commit(
-            [.single(write, in: namespace, then: recorder.record)], to: store, at: Timestamp(milliseconds: 1_000), editLimit: 1_000
+            [.single(write, in: namespace, then: recorder.record)], to: store, at: WriteTime(milliseconds: 1_000), editLimit: 1_000
         ).complete()
         return try recorder.once().cursor
     }

@@ -26,7 +26,7 @@ struct HeldNamespaceTests {
                 statuses.withLock { $0[index] = status }
             }
         }
-        try GroupCommit.commit(group, to: store, at: Timestamp(milliseconds: 0), editLimit: 1 << 20).complete()
+        try GroupCommit.commit(group, to: store, at: WriteTime(milliseconds: 0), editLimit: 1 << 20).complete()
         return statuses.withLock { $0 }
     }
 

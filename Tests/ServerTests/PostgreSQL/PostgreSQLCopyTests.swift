@@ -103,9 +103,9 @@ struct PostgreSQLCopyTests {
                 for index in 1...1_100 {
                     let shop = try transaction.namespace(Namespace("shop-\(index)"))
                     let key = try RecordKey("a/\(index)")
-                    let metadata = WriteMetadata(modified: time)
+                    let metadata = WriteMetadata(time: WriteTime(time))
                     _ = try shop.put(Content(json: Array("\(index)".utf8)), at: key, over: nil, metadata)
-                    _ = try shop.invalidate(.collection("b", prefix: "\(index)"), at: time)
+                    _ = try shop.invalidate(.collection("b", prefix: "\(index)"), at: WriteTime(time))
                     let outcome = StoredOutcome(number: 1, verdict: .applied(Revision(1)))
                     try shop.keep([outcome], of: ClientIdentifier("phone-\(index)"), owner: nil, settled: 0, at: time)
                     try transaction.keep(AccessRow(.key, name: "k\(index)", value: [1]))
@@ -235,7 +235,7 @@ struct PostgreSQLCopyTests {
         #expect(try postgreSQL().value("a/1") == "7")
         // Given a newer schema
         try database.cluster.query("UPDATE freshet.store SET schema = 99", in: database.name)
-        let newer = StoreError.newerSchema(path: path, found: 99, known: 3)
+        let newer = StoreError.newerSchema(path: path, found: 99, known: 4)
         #expect(throws: newer) { try StoreCopy.run(from: end("a"), to: end()) }
         #expect(throws: newer) { try StoreCopy.run(from: end(), to: end("b")) }
     }

@@ -96,7 +96,7 @@ struct PostgreSQLRecordStoreTests {
                     let submissions = try [hot, new].map { namespace in
                         Submission.single(SingleWrite(key: try RecordKey("a/1"), operation: .put(json: "2")), in: namespace) { _ in }
                     }
-                    try GroupCommit.commit(submissions, to: writer, at: Timestamp(milliseconds: 1_000), editLimit: 1_000).complete()
+                    try GroupCommit.commit(submissions, to: writer, at: WriteTime(milliseconds: 1_000), editLimit: 1_000).complete()
                 } catch { Issue.record(error) }
             }
             while try locks.count() == 0 {}
@@ -428,7 +428,7 @@ struct PostgreSQLRecordStoreTests {
             let record = try shop.record(key)
             let existing = try shop.existingRow(of: key)
             let other = try transaction.namespace(Namespace("other"))
-            _ = try other.put(Content(json: Array("2".utf8)), at: key, over: nil, WriteMetadata(modified: time))
+            _ = try other.put(Content(json: Array("2".utf8)), at: key, over: nil, WriteMetadata(time: WriteTime(time)))
             return (record?.content?.bytes.count, existing?.revision, try other.outline(key)?.revision)
         }
         // Then
@@ -467,7 +467,7 @@ extension RecordStore {
     private func single(_ write: SingleWrite, in namespace: Namespace) throws -> Revision? {
         let recorder = CompletionRecorder<SingleReceipt>()
         try GroupCommit.commit(
-            [.single(write, in: namespace, then: recorder.record)], to: self, at: Timestamp(milliseconds: 1_000), editLimit: 1_000
+            [.single(write, in: namespace, then: recorder.record)], to: self, at: WriteTime(milliseconds: 1_000), editLimit: 1_000
         ).complete()
         return try recorder.once().result.get().revision
     }

@@ -43,7 +43,7 @@ import Testing
         let store = MemoryRecordStore(seed: 1)
         let names = (0...1_000).map { "a\(10_000 + $0)" } + ["shop", "tenant-1", "tenant-2", "tenants"]
         let submissions = try names.map { Submission.invalidate([.everything], in: try Namespace($0)) { _ in } }
-        try GroupCommit.commit(submissions, to: store, at: Timestamp(milliseconds: 1_000), editLimit: 1_000).complete()
+        try GroupCommit.commit(submissions, to: store, at: WriteTime(milliseconds: 1_000), editLimit: 1_000).complete()
         var configuration = RecordServerConfiguration()
         configuration.requiresKeys = true
         let server = AccessServer(test: try TestServer(sharing: SharedStore(store), configuration))

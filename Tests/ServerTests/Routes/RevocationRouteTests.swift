@@ -229,8 +229,9 @@ import Testing
             // Given
             let administrator = try server.key("[]", isAdmin: true).field
             let access = try #require(server.test.server.core?.access)
+            let now = ServerEnvironment.system.wallMilliseconds()
             for number in 0..<RevocationList.maximumCount {
-                try access.revoke(Revocation(.token("\(number)"), issuedBefore: 1, created: 1))
+                try access.revoke(Revocation(.token("\(number)"), issuedBefore: now, created: now))
             }
             // When
             let refused = try await server.post("/admin/revocations", administrator, #"{"jti":"more"}"#)
@@ -293,6 +294,44 @@ import Testing
             core.removeExpiredRevocations()
             // Then
             #expect(access.revocations.isEmpty)
+        }
+    }
+
+    @Test("A server that starts with a wall clock that is ahead removes no revocation")
+    func wrongClockAtAStart() async throws {
+        // Given
+        let directory = TemporaryDirectory()
+        var configuration = RecordServerConfiguration(directory: directory.file("data"))
+        configuration.requiresKeys = true
+        let revocation = Revocation(.token("t"), issuedBefore: clock.wall, created: clock.wall)
+        try await TestServer.with(configuration, environment: clock.environment) { server in
+            let core = try #require(server.server.core)
+            let access = try #require(core.access)
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                do throws(RevocationError) {
+                    try core.revoke(revocation, access) { continuation.resume(with: $0.mapError { $0 }) }
+                } catch { continuation.resume(throwing: error) }
+            }
+        }
+        // When
+        let days: Int64 = 32 * 86_400_000
+        clock.set(wallForwardBy: days)
+        for _ in 0..<2 {
+            try await TestServer.with(configuration, environment: clock.environment) { server in
+                let core = try #require(server.server.core)
+                core.removeExpiredRevocations()
+                // Then
+                #expect(core.access?.revocations.map(\.target) == [revocation.target])
+            }
+        }
+        // When the clock is right, and as many days pass
+        clock.set(wallForwardBy: -days)
+        try await TestServer.with(configuration, environment: clock.environment) { server in
+            clock.advance(days)
+            let core = try #require(server.server.core)
+            core.removeExpiredRevocations()
+            // Then
+            #expect(core.access?.revocations.isEmpty == true)
         }
     }
 

@@ -196,7 +196,7 @@ import Testing
         let recorder = CompletionRecorder<[WriteOutcome]>()
         let batch = WriteBatch(client: try ClientIdentifier("phone"), atomic: true, writes: writes)
         try GroupCommit.commit(
-            [.batch(batch, in: namespace, then: recorder.record)], to: store, at: Timestamp(milliseconds: 1_000), editLimit: 1_000
+            [.batch(batch, in: namespace, then: recorder.record)], to: store, at: WriteTime(milliseconds: 1_000), editLimit: 1_000
         ).complete()
         _ = try recorder.once().result.get()
     }

@@ -20,6 +20,7 @@ extension StoreFixture {
             try transaction.keep(AccessRow(.revocation, name: "token:a", value: []))
             try transaction.keep(AccessRow(.use, name: "k2", value: [1]))
             try transaction.remove(.use, named: "k2")
+            _ = try transaction.raise(RetentionClock.Mark(time: 7_000, wall: 8_000))
         }
         // With more than 8 MiB, the stores would remove them after a drop in a different number of steps.
         for id in 1...3 {
@@ -47,7 +48,7 @@ extension StoreFixture {
                 seen += ["\(try store.lastWrite(of: client, in: namespace))", "\(String(describing: owner))", "\(outcomes)"]
             }
         }
-        return try seen + store.accessRows().map { "\($0)" } + ["\(store.totals())"]
+        return try seen + store.accessRows().map { "\($0)" } + ["\(store.totals())", "\(String(describing: store.retention().mark))"]
     }
 }
 

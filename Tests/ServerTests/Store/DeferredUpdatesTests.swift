@@ -13,7 +13,7 @@ import Testing
         -> DeferredUpdates.Update
     {
         DeferredUpdates.Update(
-            row: row, revision: try #require(Revision(revision)), metadata: WriteMetadata(modified: Timestamp(milliseconds: revision)),
+            row: row, revision: try #require(Revision(revision)), metadata: WriteMetadata(time: WriteTime(milliseconds: revision)),
             content: json.map { Content(checkedJSON: [$0]) }, togglesTombstone: togglesTombstone)
     }
 
@@ -33,7 +33,7 @@ import Testing
         let recorder = CompletionRecorder<[WriteOutcome]>()
         let submission = Submission.batch(batch, in: try Namespace("shop"), then: recorder.record)
         let performed = try writer.transaction { transaction in
-            var context = Submission.Context(transaction: transaction, time: Timestamp(milliseconds: milliseconds), editLimit: 100)
+            var context = Submission.Context(transaction: transaction, time: WriteTime(milliseconds: milliseconds), editLimit: 100)
             return try submission.perform(&context)
         }
         guard case .whole(let completion) = performed else { throw StoreError.failed(path: "", reason: "a part of the batch is left") }

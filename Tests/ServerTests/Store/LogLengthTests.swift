@@ -25,7 +25,7 @@ import Testing
         for number in 0..<count {
             try GroupCommit.commit(
                 [.single(SingleWrite(key: RecordKey("c/\(number % 10)"), operation: value), in: Namespace("shop")) { _ in }],
-                to: store, at: Timestamp(milliseconds: 0), editLimit: 1_000
+                to: store, at: WriteTime(milliseconds: 0), editLimit: 1_000
             ).complete()
         }
     }

@@ -41,7 +41,7 @@ import Testing
         let (namespace, key, client) = (try Namespace("shop"), try RecordKey("c/1"), try ClientIdentifier("phone"))
         try GroupCommit.commit(
             [.single(SingleWrite(key: key, operation: .put(json: "1")), in: namespace) { _ in }],
-            to: store, at: Timestamp(milliseconds: 0), editLimit: 1_000
+            to: store, at: WriteTime(milliseconds: 0), editLimit: 1_000
         ).complete()
         let found = Mutex<[Int64]>([])
         let isDone = DispatchSemaphore(value: 0)

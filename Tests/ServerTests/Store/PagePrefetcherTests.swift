@@ -41,7 +41,7 @@ struct PagePrefetcherTests {
         let namespace = try Namespace("shop")
         try GroupCommit.commit(
             keys.map { .single(SingleWrite(key: try RecordKey($0), operation: .put(json: "1")), in: namespace) { _ in } }, to: store,
-            at: Timestamp(milliseconds: 0), editLimit: 1_000
+            at: WriteTime(milliseconds: 0), editLimit: 1_000
         ).complete()
     }
 

@@ -182,12 +182,12 @@ import Testing
         #expect(throws: Unexpected.self) {
             try store.transaction { transaction in
                 let open = try transaction.namespace(namespace)
-                let metadata = WriteMetadata(modified: Timestamp(milliseconds: 5))
+                let metadata = WriteMetadata(time: WriteTime(milliseconds: 5))
                 let key = try RecordKey("a/1")
                 _ = try open.put(Content(json: [0x32]), at: key, over: open.existingRow(of: key), metadata)
                 let existing = try open.existingRow(of: key)
                 _ = try open.delete(key, #require(existing), metadata)
-                _ = try open.invalidate(.everything, at: Timestamp(milliseconds: 5))
+                _ = try open.invalidate(.everything, at: WriteTime(milliseconds: 5))
                 try open.keep(
                     [StoredOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), owner: nil, settled: 0,
                     at: Timestamp(milliseconds: 1))

@@ -22,7 +22,7 @@ import Testing
         let recorder = CompletionRecorder<SingleReceipt>()
         let write = SingleWrite(key: try RecordKey(key), operation: .put(content))
         let group = try GroupCommit.commit(
-            [.single(write, in: Namespace("shop"), then: recorder.record)], to: store, at: Timestamp(milliseconds: 1), editLimit: 1)
+            [.single(write, in: Namespace("shop"), then: recorder.record)], to: store, at: WriteTime(milliseconds: 1), editLimit: 1)
         group.complete()
         _ = try recorder.once().result.get()
     }
@@ -124,7 +124,7 @@ import Testing
             .single(SingleWrite(key: try RecordKey(key), operation: .put(large)), in: try Namespace("shop"), then: recorder.record)
         }
         #expect(throws: StoreError.full(path: directory.file("data/freshet.db"))) {
-            try GroupCommit.commit(submissions, to: store, at: Timestamp(milliseconds: 1), editLimit: 1)
+            try GroupCommit.commit(submissions, to: store, at: WriteTime(milliseconds: 1), editLimit: 1)
         }
         // Then
         #expect(recorder.count == 2)
@@ -141,7 +141,7 @@ import Testing
         for number in 1...25 { try put("a/\(number)", Content(json: [0x31]), in: store) }
         _ = try store.transaction { transaction in
             let open = try transaction.namespace(namespace)
-            _ = try open.invalidate(.everything, at: Timestamp(milliseconds: 1))
+            _ = try open.invalidate(.everything, at: WriteTime(milliseconds: 1))
             try open.keep(
                 [StoredOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), owner: nil, settled: 0,
                 at: Timestamp(milliseconds: 1))

@@ -59,7 +59,7 @@ import Testing
             let open = try transaction.namespace(namespace)
             return try open.put(
                 Content(checkedJSON: [0x34]), at: key, over: open.existingRow(of: key),
-                WriteMetadata(modified: Timestamp(milliseconds: 700)))
+                WriteMetadata(time: WriteTime(milliseconds: 700)))
         }
         // Then no delete is left to be forgotten
         #expect(try store.transaction { try $0.compact(before: Timestamp(milliseconds: 9_000), limit: 10) }.forgotten == 0)
@@ -111,7 +111,7 @@ import Testing
             let batch = WriteBatch(client: phone, writes: [try Write(4, "a/1", .put(json: "1"))])
             let recorder = CompletionRecorder<[WriteOutcome]>()
             let submission = Submission.batch(batch, in: namespace, by: access, then: recorder.record)
-            try GroupCommit.commit([submission], to: store, at: Timestamp(milliseconds: 1_000), editLimit: 1_000).complete()
+            try GroupCommit.commit([submission], to: store, at: WriteTime(milliseconds: 1_000), editLimit: 1_000).complete()
             return try recorder.once().result.map { $0.map(\.brief) }
         }
         // Then
@@ -119,6 +119,31 @@ import Testing
         guard case .failure(let problem) = results[1] else { throw Unexpected(what: "it was applied") }
         #expect(problem.code == .clientTaken)
         #expect(try store.owner(of: phone, in: namespace) == accesses[0].owner)
+    }
+
+    @Test("An invalidation of a file without a retention clock ages from the time at which it was made")
+    func earlierInvalidations() throws {
+        // Given a file of version 8
+        mkdir(directory.file("old"), 0o700)
+        do {
+            let connection = try Connection(path: directory.file("old/freshet.db"))
+            for step in Schema.steps[..<8] { try connection.execute(step) }
+            try connection.execute(
+                """
+                PRAGMA application_id = \(Schema.applicationIdentifier);
+                INSERT INTO store(seed, touched, identifier) VALUES(1, 0, 'aaaaaaaaaaaaa');
+                INSERT INTO namespace(id, name, epoch, head, forgotten, records, bytes, invalidations) VALUES(1, 'shop', 'abc', 2, 0, 0, 0, 2);
+                INSERT INTO invalidation(namespace, kind, collection, name, revision, modified) VALUES
+                    (1, 2, 'a', '1', 1, 100), (1, 2, 'a', '2', 2, 200);
+                """)
+            try connection.setUserVersion(8)
+        }
+        // When
+        let store = try open("old")
+        // Then
+        #expect(try store.retention() == RetentionClock.Stored(mark: nil, latestStamp: 200))
+        #expect(try store.transaction { try $0.compact(before: Timestamp(milliseconds: 200), limit: 10) }.forgotten == 1)
+        #expect(try store.transaction { try $0.compact(before: Timestamp(milliseconds: 201), limit: 10) }.forgotten == 1)
     }
 
     @Test func aFileOfTheFirstVersionComesToTheIndexesOfANewOne() throws {

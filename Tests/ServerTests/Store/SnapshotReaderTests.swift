@@ -37,7 +37,7 @@ import Testing
         // When the record is overwritten and read before the commit
         let during = try store.transaction { transaction in
             let open = try transaction.namespace(namespace)
-            let metadata = WriteMetadata(modified: Timestamp(milliseconds: 0))
+            let metadata = WriteMetadata(time: WriteTime(milliseconds: 0))
             _ = try open.put(Content(json: Array("2".utf8)), at: key, over: open.existingRow(of: key), metadata)
             return try store.lookUp(key, in: namespace)
         }
@@ -57,7 +57,7 @@ import Testing
             _ = try store.lookUp(key, in: namespace)
             try GroupCommit.commit(
                 [.single(SingleWrite(key: key, operation: .put(json: "\(round)")), in: namespace) { _ in }],
-                to: store, at: Timestamp(milliseconds: 0), editLimit: 1_000
+                to: store, at: WriteTime(milliseconds: 0), editLimit: 1_000
             ).complete()
             // When the log is moved into the file
             let (pages, moved) = try log.checkpoint()
@@ -74,7 +74,7 @@ import Testing
         let (namespace, key) = (try Namespace("shop"), try RecordKey("a/1"))
         try GroupCommit.commit(
             [.single(SingleWrite(key: key, operation: .put(json: "1")), in: namespace) { _ in }],
-            to: store, at: Timestamp(milliseconds: 0), editLimit: 1_000
+            to: store, at: WriteTime(milliseconds: 0), editLimit: 1_000
         ).complete()
         let other = try Connection(path: path + "/freshet.db", mode: .readWrite)
         try other.execute("UPDATE record SET revision = -1")

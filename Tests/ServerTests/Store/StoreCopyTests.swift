@@ -166,7 +166,7 @@ import Testing
         let waiting = try store.store.state(of: unmade).epoch
         #expect(waiting == rule.epoch(rule.base(of: unmade, generation: 0)))
         _ = try store.store.transaction { transaction in
-            let metadata = WriteMetadata(modified: Timestamp(milliseconds: 1))
+            let metadata = WriteMetadata(time: WriteTime(milliseconds: 1))
             return try transaction.namespace(unmade).put(Content(json: [0x31]), at: RecordKey("a/1"), over: nil, metadata)
         }
         #expect(try store.store.state(of: unmade).epoch == waiting)

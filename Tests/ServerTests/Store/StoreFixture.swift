@@ -64,7 +64,7 @@ struct StoreFixture: Sendable {
     ) throws -> Committed<Value> {
         let recorder = CompletionRecorder<Value>()
         try GroupCommit.commit(
-            [make(recorder.record)], to: store, at: Timestamp(milliseconds: milliseconds), editLimit: 1_000, quotas: quotas
+            [make(recorder.record)], to: store, at: WriteTime(milliseconds: milliseconds), editLimit: 1_000, quotas: quotas
         ).complete()
         return try recorder.once()
     }

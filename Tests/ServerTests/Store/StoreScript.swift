@@ -177,7 +177,7 @@ extension StoreFixture {
                 }
             }
         }
-        let group = try GroupCommit.commit(submissions, to: store, at: time, editLimit: 200)
+        let group = try GroupCommit.commit(submissions, to: store, at: WriteTime(time), editLimit: 200)
         group.complete()
         return log.entries + group.commits.map { "\($0)" }
     }

@@ -20,7 +20,7 @@ struct TransactionScopeTests {
         let store = ObservedStore(MemoryRecordStore(seed: 1)) { call in
             if case .transaction(let scope) = call { scopes.withLock { $0.append(scope) } }
         }
-        try GroupCommit.commit(submissions, to: store, at: Timestamp(milliseconds: 0), editLimit: 1_000, room: 5_000).complete()
+        try GroupCommit.commit(submissions, to: store, at: WriteTime(milliseconds: 0), editLimit: 1_000, room: 5_000).complete()
         return try #require(scopes.withLock { $0.count == 1 ? $0.first : nil })
     }
 
@@ -146,7 +146,7 @@ struct TransactionScopeTests {
                     .batch(batch, in: shop) { committed in answers.withLock { $0.append("\(committed)") } },
                     .invalidate([.everything], in: shop) { committed in answers.withLock { $0.append("\(committed)") } },
                     .drop(try Namespace("none")) { committed in answers.withLock { $0.append("\(committed)") } },
-                ], to: store, at: Timestamp(milliseconds: 5), editLimit: 1_000)
+                ], to: store, at: WriteTime(milliseconds: 5), editLimit: 1_000)
             // Then no owner hears of a run before the caller says so
             #expect(answers.withLock { $0.isEmpty })
             group.complete()

@@ -51,7 +51,7 @@ import Testing
         #expect(throws: Unexpected.self) {
             try fixture.store.transaction { transaction in
                 let open = try transaction.namespace(namespace)
-                let metadata = WriteMetadata(modified: Timestamp(milliseconds: 5))
+                let metadata = WriteMetadata(time: WriteTime(milliseconds: 5))
                 for key in try [RecordKey("a/1"), RecordKey("a/2")] {
                     _ = try open.put(Content(json: [0x32]), at: key, over: open.existingRow(of: key), metadata)
                 }

@@ -11,6 +11,7 @@ extension ForwardingStore {
     func namespaces(withPrefix prefix: String, limit: Int) throws(StoreError) -> [Namespace] {
         try reads.namespaces(withPrefix: prefix, limit: limit)
     }
+    func retention() throws(StoreError) -> RetentionClock.Stored { try reads.retention() }
     func accessVersion() throws(StoreError) -> AccessVersion { try reads.accessVersion() }
     func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges {
         try reads.accessChanges(after: version)

@@ -39,7 +39,7 @@ import Testing
     private func committer(_ configuration: Committer.Configuration = .init()) -> Committer {
         let journal = journal
         return Committer(
-            store: store, configuration: configuration, clock: { Timestamp(milliseconds: 5) }, now: { 0 },
+            store: store, configuration: configuration, clock: { WriteTime(milliseconds: 5) }, now: { 0 },
             onFailure: { journal.note("failed \($0)") },
             onCommit: { commits in
                 for commit in commits { journal.note("published \(commit.changes.map(\.revision.description).joined(separator: " "))") }
@@ -246,7 +246,7 @@ import Testing
             [
                 .single(write, in: fixture.namespace, then: recorder.0.record), .drop(fixture.namespace, then: recorder.1.record),
                 .single(write, in: fixture.namespace, then: recorder.0.record),
-            ], to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 1)
+            ], to: fixture.store, at: WriteTime(milliseconds: 1), editLimit: 1)
         // Then
         #expect(group.commits.map(\.isReset) == [false, true])
         #expect(group.commits.map(\.changes.count) == [0, 1])
@@ -266,7 +266,7 @@ import Testing
         func group(_ namespaces: Namespace...) throws -> [NamespaceCommit] {
             let write = SingleWrite(key: try RecordKey("a/1"), operation: .put(json: "1"))
             return try GroupCommit.commit(
-                namespaces.map { .single(write, in: $0, then: recorder.record) }, to: fixture.store, at: Timestamp(milliseconds: 1),
+                namespaces.map { .single(write, in: $0, then: recorder.record) }, to: fixture.store, at: WriteTime(milliseconds: 1),
                 editLimit: 1
             ).commits
         }
@@ -278,7 +278,7 @@ import Testing
         #expect(second.map(\.base) == [try fixture.cursor(2)])
         // And one that renews the epoch begins where the old history ended
         let renewal = try GroupCommit.commit(
-            [.renewEpoch(of: fixture.namespace, seed: 7) { _ in }], to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 1
+            [.renewEpoch(of: fixture.namespace, seed: 7) { _ in }], to: fixture.store, at: WriteTime(milliseconds: 1), editLimit: 1
         ).commits
         #expect(renewal.map(\.base) == [try fixture.cursor(3)])
         #expect(renewal.map(\.replaced) == [unmade.epoch])

@@ -33,7 +33,7 @@ import Testing
 
     private static func committer(over store: ParallelStore) -> Committer {
         Committer(
-            store: store, clock: { Timestamp(milliseconds: 5) }, now: { 0 }, onFailure: { Issue.record("\($0)") }, onCommit: { _ in })
+            store: store, clock: { WriteTime(milliseconds: 5) }, now: { 0 }, onFailure: { Issue.record("\($0)") }, onCommit: { _ in })
     }
 
     private static func stop(_ committer: Committer) async {

@@ -125,7 +125,7 @@ import Testing
             [
                 .single(single("a/1", "3"), in: namespace, then: first.record), .batch(batch, in: namespace, then: refused.record),
                 .single(single("a/3", "4"), in: namespace, then: last.record),
-            ], to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100, quotas: Quotas.Space(storage: 5))
+            ], to: fixture.store, at: WriteTime(milliseconds: 1), editLimit: 100, quotas: Quotas.Space(storage: 5))
         group.complete()
         // Then
         #expect(try first.once().result.get().revision?.number == 2 && last.once().result.get().revision?.number == 3)

@@ -158,7 +158,7 @@ import Testing
         try GroupCommit.commit(
             [.drop(fixture.namespace, then: dropped.record), .batch(batch, in: fixture.namespace, then: recorder.record)],
             to: fixture.store,
-            at: Timestamp(milliseconds: 1_000), editLimit: 1_000
+            at: WriteTime(milliseconds: 1_000), editLimit: 1_000
         ).complete()
         // Then
         guard case .failure(let problem) = try recorder.once().result else { throw Unexpected(what: "it was applied") }
@@ -291,7 +291,7 @@ import Testing
         // When
         let group = try GroupCommit.commit(
             [.single(single, in: fixture.namespace, then: second.record), .batch(twice, in: fixture.namespace, then: first.record)],
-            to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100)
+            to: fixture.store, at: WriteTime(milliseconds: 1), editLimit: 100)
         group.complete()
         // Then
         #expect(try first.once().result.get().map(\.brief) == ["1 applied 1", "1 applied 1"])

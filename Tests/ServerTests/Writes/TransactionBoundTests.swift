@@ -25,7 +25,7 @@ import Testing
         var changes: [Int] = []
         while !waiting.isEmpty {
             let group = try GroupCommit.commit(
-                waiting, to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: editLimit, room: room, portion: portion,
+                waiting, to: fixture.store, at: WriteTime(milliseconds: 1), editLimit: editLimit, room: room, portion: portion,
                 deadline: deadline)
             group.complete()
             changes.append(group.commits.reduce(0) { $0 + $1.changes.count })
@@ -70,13 +70,13 @@ import Testing
         let writes = try (1...4).map { try Write($0, "a/\($0)", .put(json: #""12345678""#)) }
         let batch = WriteBatch(client: try ClientIdentifier("phone"), epoch: nil, atomic: false, writes: writes)
         let first = try GroupCommit.commit(
-            [.batch(batch, in: fixture.namespace, then: recorder.record)], to: memory, at: Timestamp(milliseconds: 1), editLimit: 100,
+            [.batch(batch, in: fixture.namespace, then: recorder.record)], to: memory, at: WriteTime(milliseconds: 1), editLimit: 100,
             portion: 20)
         first.complete()
         // When the transaction of the rest fails
         let failing = ObservedStore(memory, failure: { isUnknown ? .stored(lost) : .undone(undone) })
         #expect(throws: StoreError.self) {
-            try GroupCommit.commit(first.rest, to: failing, at: Timestamp(milliseconds: 2), editLimit: 100)
+            try GroupCommit.commit(first.rest, to: failing, at: WriteTime(milliseconds: 2), editLimit: 100)
         }
         // Then a response states the first outcomes only if the rest is undecided
         switch try recorder.once().result {
@@ -163,7 +163,7 @@ import Testing
         var waiting = submissions
         while !waiting.isEmpty {
             let group = try GroupCommit.commit(
-                waiting, to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100, room: 40)
+                waiting, to: fixture.store, at: WriteTime(milliseconds: 1), editLimit: 100, room: 40)
             group.complete()
             counts.append(waiting.count - group.rest.count)
             waiting = group.rest
@@ -248,7 +248,7 @@ import Testing
         }
         // When
         let group = try GroupCommit.commit(
-            submissions, to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100, deadline: deadline)
+            submissions, to: fixture.store, at: WriteTime(milliseconds: 1), editLimit: 100, deadline: deadline)
         group.complete()
         // Then the others are left for the next
         #expect(group.rest.count == 2 && group.commits.map(\.changes.count) == [2])
@@ -271,7 +271,7 @@ import Testing
         ]
         // When one transaction takes both, of which a third edit would find no room
         let group = try GroupCommit.commit(
-            submissions, to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100, room: 40)
+            submissions, to: fixture.store, at: WriteTime(milliseconds: 1), editLimit: 100, room: 40)
         group.complete()
         // Then the batch is done as if it were alone
         #expect(group.rest.isEmpty)

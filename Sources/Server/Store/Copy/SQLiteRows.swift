@@ -10,7 +10,8 @@ struct SQLiteRows: WritableRows {
         try converting {
             try connection.withStatement("SELECT identifier, seed, token FROM store") { row in
                 guard try row.step() else { throw StoreError.corrupt(path: path, reason: "the table 'store' is empty") }
-                return StoreHeader(identifier: row.text(0), seed: row.int64(1), token: row.int64(2), access: 0)
+                return StoreHeader(
+                    identifier: row.text(0), seed: row.int64(1), token: row.int64(2), access: 0, retention: try connection.retentionMark())
             }
         }
     }
@@ -18,10 +19,12 @@ struct SQLiteRows: WritableRows {
     /// Stores the header in the row that the schema has made.
     func setHeader(_ header: StoreHeader) throws {
         try converting {
-            try connection.withStatement("UPDATE store SET identifier = ?, seed = ?, token = ?") { statement in
+            try connection.withStatement("UPDATE store SET identifier = ?, seed = ?, token = ?, retention = ?, wall = ?") { statement in
                 try statement.bind(1, header.identifier)
                 try statement.bind(2, header.seed)
                 try statement.bind(3, header.token)
+                try statement.bind(4, header.retention?.time)
+                try statement.bind(5, header.retention?.wall)
                 try statement.run()
             }
         }
@@ -83,7 +86,7 @@ struct SQLiteRows: WritableRows {
             """
         case .invalidation:
             """
-            SELECT namespace, kind, collection, name, revision, modified
+            SELECT namespace, kind, collection, name, revision, modified, since
             FROM invalidation WHERE namespace NOT IN (SELECT namespace FROM dropped) ORDER BY namespace, kind, collection, name
             """
         case .client:
@@ -114,7 +117,8 @@ struct SQLiteRows: WritableRows {
             INSERT INTO record(namespace, collection, id, revision, modified, client, write, content_type, deleted, value)
             VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
-        case .invalidation: "INSERT INTO invalidation(namespace, kind, collection, name, revision, modified) VALUES(?, ?, ?, ?, ?, ?)"
+        case .invalidation:
+            "INSERT INTO invalidation(namespace, kind, collection, name, revision, modified, since) VALUES(?, ?, ?, ?, ?, ?, ?)"
         case .client: "INSERT INTO client(namespace, client, last, day, owner) VALUES(?, ?, ?, ?, ?)"
         case .outcome:
             """

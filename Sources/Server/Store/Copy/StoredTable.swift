@@ -37,7 +37,7 @@ package enum StoredTable: String, CaseIterable, Sendable {
         case .invalidation:
             [
                 Column("namespace", .integer), Column("kind", .integer), Column("collection", .text), Column("name", .text),
-                Column("revision", .integer), Column("modified", .integer),
+                Column("revision", .integer), Column("modified", .integer), Column("since", .integer),
             ]
         case .client:
             [
@@ -100,11 +100,14 @@ package struct StoreHeader: Hashable, Sendable {
     package var token: Int64
     /// The number of the version of the access rows; 0 in a store that counts them from its start.
     package var access: Int64
+    /// What the store keeps of the retention clock, by which rows of both stores are stamped.
+    package var retention: RetentionClock.Mark?
 
-    package init(identifier: String, seed: Int64, token: Int64, access: Int64) {
+    package init(identifier: String, seed: Int64, token: Int64, access: Int64, retention: RetentionClock.Mark?) {
         self.identifier = identifier
         self.seed = seed
         self.token = token
         self.access = access
+        self.retention = retention
     }
 }

@@ -7,19 +7,19 @@ final class MemoryNamespace {
     struct Entry: Sendable {
         var revision: Revision
         var content: Content?
-        var modified: Timestamp
+        var time: WriteTime
         var author: Change.Author?
         /// The first revision of its atomic batch.
         var firstOfBatch: Revision?
 
         func record(_ key: RecordKey) -> Record? {
-            content.map { Record(key: key, revision: revision, content: $0, modified: modified) }
+            content.map { Record(key: key, revision: revision, content: $0, modified: time.wall) }
         }
     }
 
     struct Invalidation: Sendable {
         var revision: Revision
-        var modified: Timestamp
+        var time: WriteTime
     }
 
     struct Client: Sendable {

@@ -36,15 +36,15 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
         makeIfNeeded()
         let revision = try namespace.nextRevision()
         let entry = MemoryNamespace.Entry(
-            revision: revision, content: content, modified: metadata.modified, author: metadata.author, firstOfBatch: metadata.firstOfBatch)
+            revision: revision, content: content, time: metadata.time, author: metadata.author, firstOfBatch: metadata.firstOfBatch)
         namespace.set(entry, at: key)
         return revision
     }
 
-    func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision {
+    func invalidate(_ scope: InvalidationScope, at time: WriteTime) throws -> Revision {
         makeIfNeeded()
         let revision = try namespace.nextRevision()
-        namespace.set(MemoryNamespace.Invalidation(revision: revision, modified: time), for: scope)
+        namespace.set(MemoryNamespace.Invalidation(revision: revision, time: time), for: scope)
         return revision
     }
 

@@ -36,6 +36,8 @@ package final class MemoryRecordStore: RecordStore {
         content.withLock { Array($0.names(withPrefix: prefix).prefix(limit)) }
     }
 
+    package func retention() -> RetentionClock.Stored { content.withLock { RetentionClock.Stored(mark: $0.mark) } }
+
     package func accessVersion() -> AccessVersion { content.withLock { $0.accessVersion() } }
 
     package func accessChanges(after version: AccessVersion?) -> AccessChanges {
@@ -182,7 +184,7 @@ extension MemoryNamespace {
                 isInline ? content.bytes.count : 0
             )
         } details: {
-            (entry.modified, entry.author)
+            (entry.time.wall, entry.author)
         }
     }
 
@@ -190,7 +192,7 @@ extension MemoryNamespace {
         try scan.take(revision: entry.revision, isRecord: false, firstOfBatch: nil) { filter in
             filter.matches(scope) ? (.invalidate(scope), 0) : nil
         } details: {
-            (entry.modified, nil)
+            (entry.time.wall, nil)
         }
     }
 }

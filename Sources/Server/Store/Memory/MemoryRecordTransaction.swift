@@ -7,6 +7,7 @@ final class MemoryRecordTransaction: RecordTransaction {
     private var namespaces: [Namespace: MemoryNamespace] = [:]
     private var made = 0
     private var access = AccessTable()
+    private(set) var mark: RetentionClock.Mark?
     private var touched: [MemoryNamespaceTransaction] = []
     private var undo: [(MemoryRecordTransaction) -> Void] = []
 
@@ -19,10 +20,11 @@ final class MemoryRecordTransaction: RecordTransaction {
         fileprivate var namespaces: [Namespace: MemoryNamespace.Image]
         fileprivate var made: Int
         fileprivate var access: AccessTable
+        fileprivate var mark: RetentionClock.Mark?
     }
 
     var image: Image {
-        Image(source: source, generations: generations, namespaces: namespaces.mapValues(\.image), made: made, access: access)
+        Image(source: source, generations: generations, namespaces: namespaces.mapValues(\.image), made: made, access: access, mark: mark)
     }
 
     init(_ image: Image) {
@@ -31,6 +33,7 @@ final class MemoryRecordTransaction: RecordTransaction {
         namespaces = image.namespaces.mapValues { MemoryNamespace($0) }
         made = image.made
         access = image.access
+        mark = image.mark
     }
 
     /// Creates the content of a promoted standby: that of the image, in new epochs.
@@ -98,6 +101,14 @@ final class MemoryRecordTransaction: RecordTransaction {
             $0.made -= 1
             $0.namespaces[namespace.name] = nil
         }
+    }
+
+    func raise(_ mark: RetentionClock.Mark) -> RetentionClock.Mark {
+        let old = self.mark
+        undo.append { $0.mark = old }
+        let raised = RetentionClock.Mark(time: max(mark.time, old?.time ?? mark.time), wall: max(mark.wall, old?.wall ?? mark.wall))
+        self.mark = raised
+        return raised
     }
 
     func touch() {}
@@ -187,13 +198,13 @@ private struct Forgettable {
 
     struct Rank: Comparable {
         var isInvalidation: Bool
-        var modified: Timestamp
+        var time: Timestamp
         var namespace: Int
         var revision: Revision
 
         static func < (left: Rank, right: Rank) -> Bool {
-            (left.isInvalidation ? 1 : 0, left.modified, left.namespace, left.revision)
-                < (right.isInvalidation ? 1 : 0, right.modified, right.namespace, right.revision)
+            (left.isInvalidation ? 1 : 0, left.time, left.namespace, left.revision)
+                < (right.isInvalidation ? 1 : 0, right.time, right.namespace, right.revision)
         }
     }
 
@@ -204,16 +215,16 @@ private struct Forgettable {
 
     static func all(in namespace: MemoryNamespace, isOld: (Timestamp) -> Bool = { _ in true }) -> [Forgettable] {
         let number = namespace.number ?? 0
-        let tombstones = namespace.records.filter { $0.value.content == nil && isOld($0.value.modified) }.map { key, entry in
+        let tombstones = namespace.records.filter { $0.value.content == nil && isOld($0.value.time.retention) }.map { key, entry in
             Forgettable(
                 namespace: namespace,
-                rank: Rank(isInvalidation: false, modified: entry.modified, namespace: number, revision: entry.revision)
+                rank: Rank(isInvalidation: false, time: entry.time.retention, namespace: number, revision: entry.revision)
             ) { namespace.forget(key, entry) }
         }
-        let invalidations = namespace.invalidations.filter { isOld($0.value.modified) }.map { scope, entry in
+        let invalidations = namespace.invalidations.filter { isOld($0.value.time.retention) }.map { scope, entry in
             Forgettable(
                 namespace: namespace,
-                rank: Rank(isInvalidation: true, modified: entry.modified, namespace: number, revision: entry.revision)
+                rank: Rank(isInvalidation: true, time: entry.time.retention, namespace: number, revision: entry.revision)
             ) { namespace.forget(scope, entry) }
         }
         return tombstones + invalidations

@@ -222,7 +222,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
             try connection.withStatement(
                 "UPDATE record SET revision = ?, modified = ?, client = ?, write = ?, content_type = ?, value = ?, deleted = ? WHERE row = ?"
             ) { statement in
-                try statement.bind(7, update.content == nil ? update.metadata.modified.milliseconds : nil)
+                try statement.bind(7, update.content == nil ? update.metadata.time.retention.milliseconds : nil)
                 try statement.bind(8, update.row)
                 try statement.store(update.revision, update.metadata, update.content)
             }
@@ -232,15 +232,18 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
 
     // MARK: Invalidations
 
-    func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision {
+    func invalidate(_ scope: InvalidationScope, at time: WriteTime) throws -> Revision {
         let id = try madeRow()
         let revision = try nextRevision()
         if row.counts.invalidations > 0 { row.counts.invalidations -= try removeInvalidations(within: scope, id) }
-        try connection.withStatement("INSERT INTO invalidation VALUES(?, ?, ?, ?, ?, ?)") { statement in
+        try connection.withStatement(
+            "INSERT INTO invalidation(namespace, kind, collection, name, revision, modified, since) VALUES(?, ?, ?, ?, ?, ?, ?)"
+        ) { statement in
             try statement.bind(1, id)
             try statement.bind(2, scope)
             try statement.bind(5, revision.number)
-            try statement.bind(6, time.milliseconds)
+            try statement.bind(6, time.wall.milliseconds)
+            try statement.bind(7, time.retention.milliseconds)
             try statement.run()
         }
         row.counts.invalidations += 1

@@ -15,6 +15,13 @@ extension SQLiteRecordStore {
         }
     }
 
+    package func retention() throws(StoreError) -> RetentionClock.Stored {
+        try read { connection in
+            let mark = try connection.retentionMark()
+            return RetentionClock.Stored(mark: mark, latestStamp: mark == nil ? try connection.latestStamp() : nil)
+        }
+    }
+
     package func accessVersion() -> AccessVersion { access.version }
 
     package func accessChanges(after version: AccessVersion?) throws(StoreError) -> AccessChanges {

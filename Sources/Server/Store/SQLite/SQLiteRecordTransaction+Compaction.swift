@@ -75,6 +75,11 @@ extension SQLiteRecordTransaction {
         return Compaction(forgotten: count, isComplete: count < limit)
     }
 
+    func raise(_ mark: RetentionClock.Mark) throws -> RetentionClock.Mark {
+        try run("UPDATE store SET retention = max(ifnull(retention, ?1), ?1), wall = max(ifnull(wall, ?2), ?2)", mark.time, mark.wall)
+        return try connection.retentionMark() ?? mark
+    }
+
     private func revisions(_ sql: StaticString, _ namespace: Int64, _ limit: Int) throws -> [Int64] {
         try connection.withStatement(sql) { row in
             try row.bind(1, namespace)
@@ -109,7 +114,7 @@ extension SQLiteRecordTransaction {
 
     private func forgetInvalidations(before time: Timestamp, _ budget: inout CompactionBudget, _ compaction: inout Compaction) throws {
         let rows = try connection.withStatement(
-            "SELECT namespace, revision FROM invalidation WHERE modified < ? ORDER BY modified, namespace, revision LIMIT ?"
+            "SELECT namespace, revision FROM invalidation WHERE since < ? ORDER BY since, namespace, revision LIMIT ?"
         ) { row in
             try row.bind(1, time.milliseconds)
             try row.bind(2, budget.rows)
@@ -171,5 +176,27 @@ extension SQLiteRecordTransaction {
             try run("DELETE FROM client WHERE id = ?", client)
             budget.spend(rows: removed.rows + 1, bytes: removed.bytes)
         }
+    }
+}
+
+extension Connection {
+    /// What a server has stored of the retention clock; `nil` if none has.
+    func retentionMark() throws -> RetentionClock.Mark? {
+        try withStatement("SELECT retention, wall FROM store WHERE retention IS NOT NULL") { row in
+            try row.step() ? RetentionClock.Mark(time: row.int64(0), wall: row.int64(1)) : nil
+        }
+    }
+
+    /// The latest of all stamps; `nil` if there is none.
+    func latestStamp() throws -> Int64? {
+        try withStatement(
+            """
+            SELECT max(stamp) FROM (
+                SELECT max(deleted) AS stamp FROM record WHERE deleted IS NOT NULL
+                UNION ALL SELECT max(since) FROM invalidation
+                UNION ALL SELECT max(day) * 86400000 FROM client WHERE day IS NOT NULL
+            )
+            """
+        ) { row in try row.step() ? row.optionalInt64(0) : nil }
     }
 }

@@ -7,7 +7,7 @@ enum Schema {
     static let applicationIdentifier: Int64 = 0x4652_5348
 
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [String] = [first, second, third, fourth, fifth, sixth, seventh, eighth]
+    static let steps: [String] = [first, second, third, fourth, fifth, sixth, seventh, eighth, ninth]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -188,5 +188,16 @@ enum Schema {
     private static let eighth = """
         ALTER TABLE store ADD COLUMN token INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE namespace ADD COLUMN base TEXT;
+        """
+
+    /// What the store keeps of the retention clock (``RetentionClock/Mark``), NULL until a server has stored it. By that clock are
+    /// `record.deleted`, `client.day` and, as they were not before, invalidations: `since`.
+    private static let ninth = """
+        ALTER TABLE store ADD COLUMN retention INTEGER;
+        ALTER TABLE store ADD COLUMN wall INTEGER;
+        ALTER TABLE invalidation ADD COLUMN since INTEGER;
+        UPDATE invalidation SET since = modified;
+        DROP INDEX invalidation_by_time;
+        CREATE INDEX invalidation_by_time ON invalidation(since, namespace, revision);
         """
 }
