@@ -7,6 +7,7 @@ success, and one that goes on must say that it is ready; what a `console` block 
 what a comment beside a command says.
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -18,7 +19,7 @@ import threading
 # Commands that go on: how a line of theirs that says "ready" begins, after which the page goes on too.
 READY = {"scripts/run": "Serving on http://127.0.0.1:8180", "(cd ../notes": "Hello (confirmed)", "freshet serve": "listening on "}
 LEFT_OUT = ["scripts/test"]
-SECONDS = 1_800
+SECONDS = 1_200
 
 
 def fail(text):
@@ -30,15 +31,20 @@ class Running:
 
     def __init__(self, command, folder, environment):
         self.command, self.lines, self.news = command, [], threading.Condition()
+        # A terminal, since a program keeps the lines that it prints into a pipe until there are many.
+        terminal, end = os.openpty()
         self.process = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
-        threading.Thread(target=self.read, daemon=True).start()
+                                        stdout=end, stderr=end, start_new_session=True)
+        os.close(end)
+        threading.Thread(target=self.read, args=[terminal], daemon=True).start()
 
-    def read(self):
-        for line in self.process.stdout:
-            with self.news:
-                self.lines.append(line.rstrip("\n"))
-                self.news.notify_all()
+    def read(self, terminal):
+        with open(terminal, encoding="utf-8", errors="replace") as output, contextlib.suppress(OSError):
+            # Ends by an error once no process has the terminal any more.
+            for line in output:
+                with self.news:
+                    self.lines.append(re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip())
+                    self.news.notify_all()
         with self.news:
             self.lines.append(None)
             self.news.notify_all()
