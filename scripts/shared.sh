@@ -44,10 +44,6 @@ install_packages() {
 # Another set of traits would build everything again (docs/decisions/0062-postgresql-store.md); scripts/check --all builds without.
 readonly traits=(--traits PostgreSQL)
 
-# How the tests are built. With CI set, as CI does, everything is built once and from nothing: a module as a whole then takes up to a
-# quarter less processor time than file by file, and no editor needs an index.
-readonly debug_options=("${traits[@]}" ${CI:+-Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 --disable-index-store})
-
 # The packages of the unit tests, and those of the other tests: the report's page is tested in a real browser, which draws no letters
 # without a font.
 readonly unit_packages=(curl openssl pgbouncer postgresql) integration_packages=(iso-codes chromium fonts-dejavu-core)
