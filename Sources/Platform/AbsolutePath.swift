@@ -5,7 +5,7 @@ internal import Glibc
 /// Every path that a user gives is made one of these where it is given, before anything keeps it: a relative path that is
 /// resolved when it is used would lead elsewhere after `chdir`, as daemon(3) calls it.
 package struct AbsolutePath: Hashable, Sendable {
-    /// Why a path cannot be used. The description follows the path in a sentence, and does not repeat it: what was given may be a
+    /// Why a path cannot be used. The description follows the path in a sentence, and does not repeat it: the text may be a
     /// secret in place of its path.
     package enum Failure: Error, Hashable, Sendable {
         case empty

@@ -18,7 +18,8 @@ extension Statement {
             CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END
         """)
 
-    /// The cluster, and the timeline of a server that writes or, of a standby, the latest one of what it has received.
+    /// The cluster, and the timeline of a server that writes or, of a standby, the one of its control file, which may be behind by a
+    /// checkpoint.
     static let hostPlace = Statement(
         "host_place",
         """

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// An open file and the path by which it was opened.
 ///
-/// A file stays open after its path was deleted, renamed, or given to another file. What is written to it then is gone with its
+/// A file stays open after its path was deleted, renamed, or given to another file. Data written to it then is gone with its
 /// last descriptor, or is somewhere that no later start looks.
 package struct PlacedFile: Hashable, Sendable {
     private let path: String

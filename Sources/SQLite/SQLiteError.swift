@@ -76,7 +76,7 @@ extension SQLiteError {
         /// The files were moved, replaced or deleted while they were open, and nothing was stored: put them back, or restore a
         /// back-up, and open the database again.
         case moved
-        /// The same, during the commit: what was committed is in the files that were moved.
+        /// The same, during the commit: the committed data is in the files that were moved.
         case movedAfterCommit
         /// The file or its directory may not be written: give this user the right to write both.
         case readOnly
@@ -107,7 +107,7 @@ extension SQLiteError {
             case .full: "Nothing was stored: make room on the disk, or raise the quota, and try again."
             case .moved: "Nothing was stored: put the files back, or restore a back-up, then open the database again."
             case .movedAfterCommit:
-                "What was committed is in the files that were moved: put them back, or restore a back-up, then open the database again."
+                "The committed data is in the files that were moved: put them back, or restore a back-up, then open the database again."
             case .readOnly: "Give this user the right to write the file and its directory."
             case .corrupt: "The file is damaged: stop the program and put a back-up in its place."
             case .notADatabase: "The file is not an SQLite database: name another path, or move the file away."

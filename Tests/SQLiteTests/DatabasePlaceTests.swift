@@ -5,7 +5,7 @@ import Testing
 @testable import FreshetSQLite
 
 @Suite("A database that is moved, replaced or deleted while it is open") struct DatabasePlaceTests {
-    /// What happens to the files of a database in a directory.
+    /// The fate of a database's files in a directory.
     enum Incident: CaseIterable {
         case directoryRenamed, directoryDeleted, databaseReplaced, databaseDeleted, logDeleted, logReplaced, lockDeleted, lockReplaced
 
@@ -88,7 +88,7 @@ import Testing
         #expect(try count(connection) == 2 && !connection.isInTransaction)
     }
 
-    @Test("is not used again once the files are back, but by who opens it again")
+    @Test("is not used again once the files are back, but only by another open")
     func back() throws {
         // Given a directory that was renamed, which one transaction has noticed
         let connection = try open()
@@ -123,7 +123,7 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test("is not what checkpoints, a log that begins again, and other connections make of it")
+    @Test("stays the same through checkpoints, a log that begins again, and other connections")
     func use() throws {
         // Given
         let connection = try open()

@@ -69,7 +69,7 @@ extension DiskCache {
         }
     }
 
-    /// Replaces a generation in which damage was found; makes the directory again if that is what is gone.
+    /// Replaces a generation in which damage was found; makes the directory again if it is gone.
     func mend(_ reason: String, _ failed: UInt32?) throws {
         guard try openControl().isInPlace else { return try reopenDirectory() }
         try reset(.damage(reason), unless: failed)

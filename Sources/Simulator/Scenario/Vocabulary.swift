@@ -9,7 +9,8 @@ enum Vocabulary {
     ]
     /// What a device does.
     static let verbs = [
-        "puts", "writes", "merges", "deletes", "increments", "reads", "fetches", "lists", "evicts", "retries", "discards", "moves", "switches",
+        "puts", "writes", "merges", "deletes", "increments", "reads", "fetches", "lists", "evicts", "retries", "discards", "moves",
+        "switches",
     ]
     /// What the server does.
     static let serverVerbs = ["puts", "writes", "merges", "deletes", "increments", "invalidates"]

@@ -3,12 +3,12 @@ import FreshetTestSupport
 import Glibc
 import Testing
 
-/// Each runs in a process of its own, whose working directory changes.
+/// Each runs in a separate process, whose working directory changes.
 @Suite("Relative paths of caches") struct WorkingDirectoryTests {
     @Test("a cache in a relative directory stays there when the working directory changes")
     func disk() async {
         await #expect(processExitsWith: .success) {
-            // Given a cache with a value in a file of its own, and one in the database
+            // Given a cache with a value in a separate file, and one in the database
             let (home, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
             #expect(chdir(home.path) == 0)
             let cache = try await DiskCache.open("./cache")

@@ -30,8 +30,8 @@ import Testing
         return texts.filter(present.contains)
     }
 
-    /// The texts of values, by what has become of them.
-    private struct Course {
+    /// The texts of values, by their state.
+    private struct History {
         var gone: [String] = []
         var entries: [Int: String] = [:]
         var waiting: [Int: String] = [:]
@@ -98,18 +98,18 @@ import Testing
         }
     }
 
-    /// A device's file after some time, and the course that has led to it.
-    private func used(_ seed: UInt64) throws -> (tier: DiskTier, course: Course) {
-        var course = Course(seed: seed)
+    /// A device's file after some time, and the history that has led to it.
+    private func used(_ seed: UInt64) throws -> (tier: DiskTier, history: History) {
+        var history = History(seed: seed)
         let tier = try open()
         // As the file of an earlier version was written.
         try tier.connection.pragma("secure_delete=OFF")
         for step in 1...100 {
-            _ = try tier.apply(course.step())
+            _ = try tier.apply(history.step())
             // As after 1,000 pages.
             if step % 20 == 0 { try tier.connection.checkpoint() }
         }
-        return (tier, course)
+        return (tier, history)
     }
 
     @Test(
@@ -117,35 +117,35 @@ import Testing
         arguments: 1...4 as ClosedRange<UInt64>)
     func withdrawn(seed: UInt64) throws {
         // Given
-        let (tier, course) = try used(seed)
-        #expect(try found(course.gone + course.entries.values).count > 10)
+        let (tier, history) = try used(seed)
+        #expect(try found(history.gone + history.entries.values).count > 10)
         // When
         _ = try tier.apply(DiskTransaction(id: TransactionID(1), removesRecords: true))
         // Then
-        #expect(try found(course.gone + course.entries.values) == [])
-        let kept = course.waiting.values.sorted() + course.rejected.values.sorted()
+        #expect(try found(history.gone + history.entries.values) == [])
+        let kept = history.waiting.values.sorted() + history.rejected.values.sorted()
         #expect(try found(kept) == kept && !kept.isEmpty)
-        #expect(try tier.outbox().count == course.waiting.count && tier.rejections().count == course.rejected.count)
+        #expect(try tier.outbox().count == history.waiting.count && tier.rejections().count == history.rejected.count)
     }
 
     @Test("a clear leaves no value at all", arguments: [5, 6] as [UInt64])
     func cleared(seed: UInt64) throws {
         // Given
-        let (tier, course) = try used(seed)
+        let (tier, history) = try used(seed)
         // When
         _ = try tier.apply(DiskTransaction(id: TransactionID(1), clear: ClientIdentifier("next")))
         // Then
-        #expect(try found(course.gone + course.entries.values + course.waiting.values + course.rejected.values) == [])
+        #expect(try found(history.gone + history.entries.values + history.waiting.values + history.rejected.values) == [])
     }
 
     @Test("a right that is withdrawn for one record leaves none of its former values, and the others", arguments: [false, true])
     func narrowed(_ endsPass: Bool) throws {
         for seed in [20, 21] as [UInt64] {
             // Given
-            let (tier, course) = try used(seed)
-            let place = try #require(course.entries.keys.min())
-            let secret = try #require(course.entries[place])
-            let others = course.entries.filter { $0.key != place }
+            let (tier, history) = try used(seed)
+            let place = try #require(history.entries.keys.min())
+            let secret = try #require(history.entries[place])
+            let others = history.entries.filter { $0.key != place }
             let position = Cursor(epoch: Sample.epoch, revision: .maximum)
             // When
             var operations: [EntryOperation] = [.evict(.key(Sample.key("notes/\(place)")), before: position)]
@@ -162,7 +162,7 @@ import Testing
             }
             _ = try tier.apply(DiskTransaction(id: TransactionID(2), entries: operations))
             // Then
-            #expect(try found(course.gone.filter { $0.hasPrefix("value-\(place)-") } + [secret]) == [], "seed \(seed)")
+            #expect(try found(history.gone.filter { $0.hasPrefix("value-\(place)-") } + [secret]) == [], "seed \(seed)")
             let kept = others.values.sorted()
             #expect(try found(kept) == kept)
             try FileManager.default.removeItem(atPath: directory.path)
@@ -175,8 +175,8 @@ import Testing
         // Given a process that has ended after it had removed the records, and before it could erase them
         let gone: [String]
         do {
-            let (tier, course) = try used(40)
-            gone = course.gone + course.entries.values
+            let (tier, history) = try used(40)
+            gone = history.gone + history.entries.values
             try tier.connection.transaction {
                 try tier.connection.execute("DELETE FROM entry")
                 try tier.connection.execute("DELETE FROM rejection")

@@ -71,7 +71,7 @@ struct FollowedPartTests {
         withExtendedLifetime(fixture) {}
     }
 
-    @Test("a conditional write refers to what was read last, and is rejected if the backend has changed that")
+    @Test("a conditional write refers to the record that was read last, and is rejected if the backend has changed it")
     func conditionalWrite() async throws {
         // Given
         let (fixture, backend, till) = try await scene()
@@ -118,7 +118,7 @@ struct FollowedPartTests {
         await stop(till, backend)
     }
 
-    @Test("what would show no change is not observed, but for waiting writes")
+    @Test("a record of which no change would be seen is not observed, but for waiting writes")
     func observers() async throws {
         // Given
         let (fixture, backend, till) = try await scene()

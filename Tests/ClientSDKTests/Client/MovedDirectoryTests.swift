@@ -35,7 +35,7 @@ import Testing
             #expect(text.contains("moved, replaced or deleted") && text.contains("start again"))
         }
         #expect(client.status.waitingWrites == 2)
-        // And a second client may start on the path meanwhile, with a file of its own
+        // And a second client may start on the path meanwhile, with a separate file
         if names.isEmpty {
             let second = try offline()
             try await second.start()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// Each runs in a process of its own, whose working directory changes.
+/// Each runs in a separate process, whose working directory changes.
 @Suite("Relative paths of a client") struct WorkingDirectoryTests {
     @Test("a client that stops and starts after the working directory has changed has its waiting writes")
     func outbox() async {

@@ -13,7 +13,10 @@ import Testing
         "SyncCore": (["settings", "phase", "isRenaming"], ["parts"]),
         "SyncParts": (
             ["reachability", "binding"],
-            ["local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "lister", "merger", "resetter", "verifications"]
+            [
+                "local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "lister", "merger", "resetter",
+                "verifications",
+            ]
         ),
         "LocalState": (["state", "writes", "unstored", "rejected", "holdsRecords"], ["transactions", "firstCopy"]),
         "RejectionList": (["entries", "bytes"], []),
