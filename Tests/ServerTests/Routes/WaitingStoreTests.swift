@@ -21,6 +21,8 @@ import Testing
             if call == .read { queues.withLock { _ = $0.insert(StoreWatch.currentQueue) } }
         }
         let server = try TestServer(sharing: SharedStore(store))
+        // The start reads the clock of the store, on the starter's thread.
+        queues.withLock { $0 = [] }
         // When
         _ = try await server.request("GET", "/v1/shop/records/fruits/apple")
         await server.server.stop()

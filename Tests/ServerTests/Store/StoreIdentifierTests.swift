@@ -33,6 +33,9 @@ import Testing
         do { _ = try open("a", seed: 1) }
         do {
             let connection = try Connection(path: directory.file("a/freshet.db"))
+            try connection.execute("DROP INDEX invalidation_by_time; ALTER TABLE invalidation DROP COLUMN since")
+            try connection.execute("CREATE INDEX invalidation_by_time ON invalidation(modified, namespace, revision)")
+            try connection.execute("ALTER TABLE store DROP COLUMN retention; ALTER TABLE store DROP COLUMN wall")
             try connection.execute("ALTER TABLE store DROP COLUMN identifier")
             try connection.execute("DROP TABLE access; ALTER TABLE client DROP COLUMN owner")
             try connection.execute("ALTER TABLE store DROP COLUMN token; ALTER TABLE namespace DROP COLUMN base")
