@@ -95,6 +95,6 @@ struct SearchDirectoryTests {
             path)
         // Then
         #expect(ending.status == ExitStatus.cannotCreate.rawValue && ending.error.contains("cannot write \(path)/found"), "\(ending)")
-        #expect(ending.output.contains("incidents break it:\n") && ending.output.contains("device A"), "\(ending)")
+        #expect(ending.output.contains("incidents break it:\n") && ending.output.contains("\ndevice "), "\(ending)")
     }
 }

@@ -264,7 +264,7 @@ struct Lister: Hashable, Sendable {
         if list.retry.failures == 1 {
             let next = list.retry.isParked ? "when the device is live again" : "with back-off"
             turn.log(
-                .warning, "the observed records of \(list.request.collection) were not listed: \(failure); they are listed again \(next)")
+                .warning, "the observed records of \(list.request.collection) were not listed, and are requested again \(next): \(failure)")
         }
         lists[callerID] = list
     }
