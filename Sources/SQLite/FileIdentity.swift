@@ -13,7 +13,8 @@ package struct FileIdentity: Hashable, Sendable {
     /// `nil` if the path names no file.
     package init?(path: String) {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        // A string that is passed as a pointer would be copied for each check.
+        guard path.withCString({ stat($0, &status) }) == 0 else { return nil }
         self.init(status)
     }
 

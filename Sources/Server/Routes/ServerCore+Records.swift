@@ -9,14 +9,15 @@ extension ServerCore {
         let (namespace, key) = (try context.namespace(), try context.key())
         let conditions = try Conditions(context.request)
         let client = try Parameters(context.request).client()
-        let read = { @Sendable [self] in
+        // No closure, which would be allocated for each read.
+        @Sendable func read() throws {
             let snapshot = try store.record(key, in: namespace, for: client, valueBytes: ReadBounds.lookupValueBytes)
             try context.requireNumber(of: client)
             answer(context, namespace, key, conditions, snapshot)
         }
         guard !store.answersAtOnce else { return try read() }
         // Whether the number may be stated is a second read.
-        guard client == nil || context.session == nil else { return context.later(read) }
+        guard client == nil || context.session == nil else { return context.later { try read() } }
         let lookup = RecordLookup(key, in: namespace, for: client, valueBytes: ReadBounds.lookupValueBytes)
         let isAccepted = lookups.submit(lookup) { [self] result in
             switch result {
