@@ -23,7 +23,7 @@ extension SyncStatus {
             droppedRejections: local.sync.droppedRejections, cursor: local.sync.cursor,
             isVerified: local.isVerified && local.sync.cursor != nil && !refresher.isNeeded,
             firstCopy: settings.holdsAll && local.sync.whole?.includes(settings.filter) != true ? local.firstCopy : nil,
-            whole: local.sync.whole, pass: local.sync.pass,
+            pass: local.sync.pass,
             filter: settings.filter)
     }
 }

@@ -143,7 +143,7 @@ struct ReadmeTests {
         let port = "\(server.port)"
         for command in [["demo", "--port", port], ["serve", "--memory", "--port", port]] {
             let ending = try await Program()(command)
-            // Then it says who is asked to do what
+            // Then the error names the remedy
             #expect(ending.status == freshet.ExitStatus.unavailable.rawValue)
             let advice = "127.0.0.1:\(port) is in use: stop the program that listens there, or choose another port by --port"
             #expect(ending.error.contains(advice), "\(ending.error)")

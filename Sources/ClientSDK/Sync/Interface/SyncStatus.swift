@@ -48,8 +48,6 @@ package struct SyncStatus: Hashable, Sendable {
     package var isVerified: Bool
     /// The progress of the first complete copy; `nil` once there is one, and for a device that makes none.
     package var firstCopy: FirstCopy?
-    /// See ``SyncState/whole``.
-    package var whole: ChangeFilter?
     /// The present pass of verification.
     package var pass: Int64
     package var filter: ChangeFilter
